@@ -1,0 +1,110 @@
+/** One entry of the record, and what each type of it carries. The words here are frozen: others rely on them. */
+import type { ErrorData } from './errors.ts'
+import type { IsolationReport } from './isolation.ts'
+import type { RawJson } from './json.ts'
+import type { Budget, PermissionSet } from './plan.ts'
+import type { LogLine } from './program.ts'
+import type { Effect, EffectOrigin } from './tool.ts'
+
+/** The home's chain stands beside the runs' under this name. */
+export const homeChain = 'home'
+
+export type Actor = { kind: 'cli' | 'mcp' | 'http' | 'agent'; name: string }
+export type ToolDiff = { field: string; before: unknown; after: unknown }[]
+
+export type EventBodies = {
+  'run.started': {
+    intent: string | null
+    mode: 'run' | 'dry-run' | 'explore'
+    plan: { kind: 'code' | 'dag' | 'call'; source: unknown; digest: string }
+    args: unknown
+    actor: Actor
+    permissions: PermissionSet
+    budget: Budget
+    /** 32 random bytes in hexadecimal; the program's chance is drawn from it. */
+    seed: string
+    engine: { name: string; version: string; digest: string }
+    servers: Record<string, string>
+    isolation: IsolationReport | null
+    key?: string
+    parent?: string
+    forkedFrom?: { run: string; at: string }
+  }
+  'call.issued': {
+    call: string
+    tool: string
+    task?: string
+    args: RawJson | unknown
+    effect: Effect | null
+    effectFrom: EffectOrigin | null
+    key?: string
+    definition: string | null
+  }
+  'call.sent': { call: string; attempt: number; args?: unknown }
+  'call.resolved': {
+    call: string
+    attempt: number
+    outcome: 'answered' | 'not_sent' | 'refused' | 'cancelled' | 'settled'
+    ok: boolean
+    value?: RawJson | unknown
+    error?: ErrorData
+    ms: number
+    by: 'upstream' | 'mock' | 'record' | 'human' | 'engine'
+  }
+  'approval.asked': { approval: string; call: string; digest: string; why: string; expiresAt: string }
+  'approval.answered': {
+    approval: string
+    call: string
+    digest: string
+    answer: 'approved' | 'denied' | 'expired'
+    who: string
+    from: string
+    args?: unknown
+    reason?: string
+    rule?: unknown
+  }
+  'call.settled': {
+    call: string
+    how: 'done' | 'failed' | 'again'
+    value?: unknown
+    text?: string
+    who: string
+    from: string
+  }
+  'cancel.asked': { who: string; from: string; reason?: string }
+  'policy.changed': { rule: unknown; who: string; from: string }
+  'run.logged': { lines: LogLine[]; dropped?: number }
+  'code.traced': { operations: string[]; dropped?: number }
+  'run.suspended': { why: 'approval' | 'uncertain' | 'stopped'; calls: string[] }
+  'run.resumed': {
+    by: string
+    epoch: number
+    engine: { name: string; version: string; digest: string }
+    isolation: IsolationReport | null
+  }
+  'run.finished': {
+    status: 'done' | 'failed' | 'cancelled'
+    result?: RawJson | unknown
+    error?: ErrorData
+    callCount: number
+    ms: number
+  }
+  'artifact.stored': { id: string; name: string; bytes: number; digest: string }
+  'run.opened': { run: string }
+  'run.closed': { run: string; head: string; count: number }
+  'run.purged': { run: string; head: string; count: number }
+  'tool.pinned': { tool: string; digest: string }
+  'tool.changed': { tool: string; digest: string; diff: ToolDiff }
+  'tool.accepted': { tool: string; digest: string; who: string }
+  'ledger.checkpointed': { heads: Record<string, { n: number; hash: string }>; signature: string; key: string }
+}
+
+export type EventType = keyof EventBodies
+
+/** An event as it was read: blobs are still references. */
+export type Event<Type extends EventType = EventType> = {
+  [T in Type]: { run: string; n: number; at: string; type: T; body: EventBodies[T] }
+}[Type]
+
+/** What other processes may put into a run's inbox; its owner takes it from there into the chain. */
+export type InboxType = 'approval.answered' | 'call.settled' | 'cancel.asked'

@@ -1,0 +1,38 @@
+/** JSON as values and as exact text: what was recorded is what is delivered, byte for byte. */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+
+/** A JSON text that is written into an event as it stands. */
+export class RawJson {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+  toJSON(): unknown {
+    return JSON.parse(this.text)
+  }
+}
+
+/** JSON text of a value; what JSON cannot say (undefined, a function) becomes null. */
+export function toText(value: unknown): string {
+  return value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null')
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value at a JSON Pointer (RFC 6901); undefined where there is none. */
+export function atPointer(value: unknown, pointer: string): unknown {
+  if (pointer === '') return value
+  if (!pointer.startsWith('/')) return undefined
+  let here = value
+  for (const part of pointer.slice(1).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(here)) here = /^(0|[1-9]\d*)$/.test(key) ? here[Number(key)] : undefined
+    else if (isObject(here) && Object.hasOwn(here, key)) here = here[key]
+    else return undefined
+  }
+  return here
+}

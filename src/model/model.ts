@@ -1,0 +1,11 @@
+/** The words of Métier as types, its one error and its limits. Nothing enters but data; imports nothing of the product. */
+export * from './config.ts'
+export * from './errors.ts'
+export * from './event.ts'
+export * from './ids.ts'
+export * from './isolation.ts'
+export * from './json.ts'
+export * from './limits.ts'
+export * from './plan.ts'
+export * from './program.ts'
+export * from './tool.ts'

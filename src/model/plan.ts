@@ -1,0 +1,34 @@
+/** What is about to run: a program, or a graph of tasks. */
+import type { Json, JsonObject } from './json.ts'
+
+export type Binding = { $from: string; path?: string }
+
+export type DagTask = {
+  id: string
+  tool?: string
+  arguments?: JsonObject
+  dependsOn?: string[]
+  type?: 'mcp_tool' | 'code_execution' | 'capability'
+  code?: string
+  sideEffects?: boolean
+  retry?: { max: number; backoffMs: number }
+  timeoutMs?: number
+  when?: Binding & { equals?: Json; exists?: boolean }
+  forEach?: Binding
+}
+
+export type Plan = { kind: 'code'; code: string } | { kind: 'dag'; tasks: DagTask[] }
+
+export type Budget = { calls: number; wallMs: number; bytes: number }
+
+export type PermissionSet = 'minimal' | 'standard' | 'privileged'
+
+export type RunStatus =
+  | 'running'
+  | 'done'
+  | 'failed'
+  | 'cancelled'
+  | 'approval_required'
+  | 'uncertain'
+  | 'interrupted'
+  | 'suggested'

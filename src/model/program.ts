@@ -1,0 +1,30 @@
+/** A program in its box: it moves in turns, issues calls, and receives their results one at a time. */
+import type { ErrorData } from './errors.ts'
+
+/** A call as the program issued it; its number is its place in the order of issue, from 1. */
+export type IssuedCall = { tool: string; args: string; task?: string }
+
+export type LogLine = { level: 'log' | 'info' | 'warn' | 'error' | 'debug'; text: string }
+
+/** Why a program is over: its value as JSON text, or the error that it threw. */
+export type ProgramEnd = { ok: true; value: string } | { ok: false; error: ErrorData }
+
+/** Everything that happened between one delivery and the next. */
+export type Turn = { calls: IssuedCall[]; logs: LogLine[]; end?: ProgramEnd }
+
+/** A result as it is delivered: the exact JSON text of the record, and the time at which it was recorded. */
+export type Delivery = { call: number; ok: boolean; text: string; now: number }
+
+/**
+ * Deliveries may be handed over without waiting for the turn of the one before; each is a turn of its own, and turns
+ * come back in the order of the deliveries. A rejected turn is the death of the box: the program is over.
+ */
+export type Program = {
+  start(): Promise<Turn>
+  deliver(delivery: Delivery): Promise<Turn>
+  /** Ends the box at once; open turns are rejected. */
+  drop(): void
+}
+
+/** The one tool that every program has although no server offers it: a timer, due at its turn's time plus `ms`. */
+export const timerTool = 'metier:timer'

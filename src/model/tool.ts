@@ -1,0 +1,37 @@
+/** What can be called, how often it may be, and what comes of a try. */
+import type { AppError } from './errors.ts'
+import type { Json, JsonObject } from './json.ts'
+
+/** What may be repeated: `keyed` names the parameter that takes a stable key. */
+export type Effect = 'read' | 'idempotent' | 'unsafe' | `keyed:${string}`
+export type EffectOrigin = 'configuration' | 'annotations' | 'default'
+
+export type Tool = {
+  /** `server:name`, the one form of a tool's id. */
+  id: string
+  server: string
+  name: string
+  description: string
+  input: JsonObject
+  output?: JsonObject
+  annotations: JsonObject
+  effect: Effect
+  effectFrom: EffectOrigin
+  /** SHA-256 of the definition as the server gave it. */
+  digest: string
+}
+
+/** The three outcomes of a try; `answered` with an error is the tool's own word. */
+export type Try =
+  | { outcome: 'not_sent'; error: AppError }
+  | { outcome: 'answered'; ok: true; value: Json }
+  | { outcome: 'answered'; ok: false; error: AppError }
+  | { outcome: 'unknown'; error: AppError }
+
+export function mayRepeat(effect: Effect): boolean {
+  return effect !== 'unsafe'
+}
+
+export function keyParameter(effect: Effect): string | null {
+  return effect.startsWith('keyed:') ? effect.slice('keyed:'.length) : null
+}
