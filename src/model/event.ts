@@ -16,7 +16,7 @@ export type EventBodies = {
   'run.started': {
     intent: string | null
     mode: 'run' | 'dry-run' | 'explore'
-    plan: { kind: 'code' | 'dag' | 'call'; source: unknown; digest: string }
+    plan: { kind: 'code' | 'dag'; source: unknown; digest: string }
     args: unknown
     actor: Actor
     permissions: PermissionSet

@@ -41,6 +41,16 @@ export const limits = {
   timerMsMax: 24 * 60 * 60 * 1000,
   boxStartMsMax: 10_000,
   boxPoolSize: 1,
+  /** Open at a time, warm ones included; one more is refused, never queued: a nested program would wait for its own parent. */
+  boxesMax: 32,
+  /** A backstop for what the engine does between two of its ticks: the verdict is in ticks, this only kills. */
+  programTurnWallMsMax: 300_000,
+  programTimersMax: 1000,
+  programErrorCharactersMax: 4096,
+  boxStderrBytesMax: 4096,
+  /** Heap and mappings of the process around the engine. */
+  boxDataBytesMax: 1024 * 1024 * 1024,
+  boxFilesMax: 64,
 
   planTasksMax: 1000,
   taskIdBytesMax: 128,
@@ -55,6 +65,8 @@ export const limits = {
   unknownTriesMax: 3,
   unknownTriesWithinMs: 5000,
   notSentTriesMax: 3,
+  /** A key in doubt for longer counts as unsafe: a server may have forgotten it. */
+  keyMsMax: 24 * 60 * 60 * 1000,
 
   approvalMsDefault: 60 * 60 * 1000,
 
@@ -75,4 +87,30 @@ export const limits = {
   httpSessionsMax: 1000,
   httpStopMsMax: 5000,
   executeWaitMsDefault: 45_000,
+
+  configBytesMax: 1024 * 1024,
+  configDepthMax: 64,
+  upstreamConcurrencyMax: 1000,
+  /** How long a server that is to end may take after the end of its input, before it gets SIGTERM. */
+  upstreamEndOfInputMsMax: 500,
+  /** How long an answer may still be read after its server ended. */
+  upstreamDrainMsMax: 1000,
+  upstreamGonePollMs: 20,
+  /** Of a server's last words, what stands in an error. */
+  upstreamReasonCharactersMax: 1000,
+  catalogPagesMax: 1000,
+  /** Above this an input is shown with less detail. */
+  signatureCharactersMax: 2000,
+  signatureDepthMax: 6,
+  signatureUnionMax: 12,
+  schemaCheckMsMax: 100,
+
+  /** From the first to the last byte of a request; an answer may take longer. */
+  httpRequestMsMax: 30_000,
+  httpConnectionsMax: 2048,
+  httpStreamsMax: 64,
+  httpStreamPageEvents: 500,
+  httpHeartbeatMs: 15_000,
+  stdioMessageBytesMax: 4 * 1024 * 1024,
+  clientNameCharactersMax: 128,
 } as const

@@ -1,0 +1,115 @@
+/** Opens the conversation with a server in whichever protocol era it speaks, and asks what tools it has. */
+import {
+  Client,
+  type ClientOptions,
+  type PriorDiscovery,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Tool as ToolDefinition,
+} from '@modelcontextprotocol/client'
+import { AppError, limits, type ServerConfig } from '#model'
+import type { Guard } from './guard.ts'
+import { HttpWire } from './http.ts'
+import { StdioWire } from './stdio.ts'
+
+export type { ToolDefinition }
+export type Era = PriorDiscovery
+export type Wire = StdioWire | HttpWire
+export type Connection = { client: Client; wire: Wire; era: Era; definitions: ToolDefinition[] }
+
+export type Surroundings = { guard: Guard; baseEnv: { PATH?: string; HOME?: string } }
+
+/** One way to open the conversation: as we remember it, by asking first, or in the old manner. */
+type Manner = { prior?: Era; mode: 'legacy' | 'auto'; last?: true }
+
+export async function connect(
+  name: string,
+  config: ServerConfig,
+  surroundings: Surroundings,
+  remembered: Era | null,
+  stop: AbortSignal,
+): Promise<Connection> {
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.upstreamStartMsMax)])
+  for (const manner of mannersOf(config, remembered)) {
+    const wire = openWire(name, config, surroundings)
+    try {
+      return await converse(wire, manner, signal)
+    } catch (error) {
+      await wire.close()
+      if (manner.last || !speaksOtherwise(error)) throw unreachable(name, config, wire, error)
+    }
+  }
+  throw new Error('one manner is always the last')
+}
+
+/** Over a pipe asking first may cost a server that dies of the question, so the old manner, which nearly all speak, comes first. */
+function mannersOf(config: ServerConfig, remembered: Era | null): Manner[] {
+  const manners: Manner[] =
+    config.type === 'stdio' ? [{ mode: 'legacy' }, { mode: 'auto', last: true }] : [{ mode: 'auto', last: true }]
+  return remembered?.kind === 'modern' ? [{ prior: remembered, mode: 'auto' }, ...manners] : manners
+}
+
+/** The server answered, but not in this manner. */
+function speaksOtherwise(error: unknown): boolean {
+  return (
+    error instanceof ProtocolError || (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed)
+  )
+}
+
+function openWire(name: string, config: ServerConfig, { guard, baseEnv }: Surroundings): Wire {
+  if (config.type === 'http') return new HttpWire(config.url, config.headers)
+  if (config.type === 'stdio') return new StdioWire({ ...config, env: { ...definedOf(baseEnv), ...config.env }, guard })
+  throw new AppError('CONFIG_INVALID', `Cannot reach "${name}": SSE is not spoken here; set its type to "http"`, {
+    server: name,
+  })
+}
+
+function definedOf(env: { PATH?: string; HOME?: string }): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+const clientOptions: ClientOptions = {
+  // A question of the server in the middle of a call has nobody to answer it: it is an error of that call.
+  inputRequired: { autoFulfill: false },
+  listMaxPages: limits.catalogPagesMax,
+}
+
+async function converse(wire: Wire, { prior, mode }: Manner, signal: AbortSignal): Promise<Connection> {
+  const client = new Client({ name: 'metier', version: '0.1.0' }, { ...clientOptions, versionNegotiation: { mode } })
+  const options = { timeout: limits.upstreamStartMsMax, signal }
+  await client.connect(wire, prior === undefined ? options : { ...options, prior })
+  const definitions = await listTools(client, signal)
+  const discover = client.getDiscoverResult()
+  const modern = client.getProtocolEra() === 'modern' && discover !== undefined
+  return { client, wire, era: modern ? { kind: 'modern', discover } : { kind: 'legacy' }, definitions }
+}
+
+export async function listTools(client: Client, signal?: AbortSignal): Promise<ToolDefinition[]> {
+  // Without the capability the client would only print to our standard output and answer nothing.
+  if (client.getServerCapabilities()?.tools === undefined) return []
+  const options = { timeout: limits.upstreamStartMsMax, cacheMode: 'refresh' as const }
+  return (await client.listTools({}, signal === undefined ? options : { ...options, signal })).tools
+}
+
+/** Says what is known: the server's own last words, or what the network said. */
+export function unreachable(name: string, config: ServerConfig, wire: Wire | null, error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const words = wire instanceof StdioWire ? wire.stderr : ''
+  const end = wire instanceof StdioWire ? wire.end : null
+  const reason = end ?? reasonOf(error)
+  const where = config.type === 'stdio' ? 'its command, arguments and environment' : 'its address and headers'
+  const tail = words === '' ? '' : `; it wrote: ${words.slice(-limits.upstreamReasonCharactersMax)}`
+  return new AppError(
+    'UPSTREAM_UNREACHABLE',
+    `Cannot reach the server "${name}": ${reason}${tail}. Check ${where} with "metier doctor"`,
+    { server: name },
+    error,
+  )
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return `${error.message}${cause}`
+}

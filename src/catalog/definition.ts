@@ -1,0 +1,56 @@
+/** What a server says of a tool becomes a Tool: its effect class with where that came from, and a digest that pins it. */
+import { createHash } from 'node:crypto'
+import { type Effect, isObject, isSecretName, type JsonObject, type ServerConfig, type Tool } from '#model'
+import type { ToolDefinition } from './connect.ts'
+
+export function toTool(server: string, config: ServerConfig, definition: ToolDefinition): Tool {
+  const { name, description = '', inputSchema, outputSchema, annotations = {} } = definition
+  return {
+    id: `${server}:${name}`,
+    server,
+    name,
+    description,
+    input: inputSchema as JsonObject,
+    ...(outputSchema === undefined ? {} : { output: outputSchema as JsonObject }),
+    annotations: annotations as JsonObject,
+    ...effectOf(config, name, annotations),
+    digest: sha256({ name, description, inputSchema, outputSchema, annotations }),
+  }
+}
+
+function effectOf(config: ServerConfig, name: string, annotations: ToolDefinition['annotations']) {
+  const configured = Object.hasOwn(config.effects, name) ? config.effects[name] : undefined
+  if (configured !== undefined) return { effect: configured, effectFrom: 'configuration' as const }
+  const hinted: Effect | null = annotations?.readOnlyHint ? 'read' : annotations?.idempotentHint ? 'idempotent' : null
+  if (hinted !== null) return { effect: hinted, effectFrom: 'annotations' as const }
+  return { effect: 'unsafe' as const, effectFrom: 'default' as const }
+}
+
+/**
+ * What makes a server the same server: how it is reached, without what is secret, so that a new token is no new server.
+ * `secrets` are values known to be secret wherever they stand.
+ */
+export function serverDigest(config: ServerConfig, secrets: readonly string[]): string {
+  const hide = (text: string) => secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '«secret»'), text)
+  const hideMap = (map: Record<string, string>) =>
+    Object.fromEntries(Object.entries(map).map(([key, value]) => [key, isSecretName(key) ? '«secret»' : hide(value)]))
+  if (config.type !== 'stdio') {
+    return sha256({ type: config.type, url: hide(config.url), headers: hideMap(config.headers) })
+  }
+  const { type, command, args, env, cwd } = config
+  return sha256({ type, command: hide(command), args: args.map(hide), env: hideMap(env), cwd })
+}
+
+/** The same whatever the order of keys. */
+function sha256(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('hex')
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]))
+}

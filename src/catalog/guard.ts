@@ -1,0 +1,74 @@
+/** One small process that outlives us by a moment: when we end, however we end, it ends every server that we started. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+
+/**
+ * Keeps the list of process groups that it reads from its input; at the end of that input, which comes when we are gone,
+ * it kills them. It stands in a group of its own, so that killing ours does not stop it.
+ */
+const guardScript = `
+trap '' HUP INT TERM
+groups=' '
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) groups="\${groups%% $group *} \${groups#* $group }" ;;
+  esac
+done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done`
+
+/**
+ * Runs before each server and becomes it: it enters its own group into the guard's list first, so that there is no moment
+ * in which the server lives and the guard does not know it. What a shell adds to the environment is taken out again.
+ */
+export const enterScript = `echo "+ $$" >&3; unset PWD OLDPWD SHLVL _; exec 3>&- "$@"`
+
+export type Guard = {
+  /** What a new server gets as its descriptor 3, for enterScript. */
+  input(): Socket
+  /** A server runs in this group; it has entered itself, this is for a guard that has to be started anew. */
+  remember(group: number): void
+  /** The group is empty: its number may be given to others. */
+  forget(group: number): void
+  close(): void
+}
+
+export function openGuard(): Guard {
+  const groups = new Set<number>()
+  let process: ChildProcess | null = null
+  let closed = false
+  const start = (): ChildProcess => {
+    const child = spawn('/bin/sh', ['-c', guardScript], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {},
+    })
+    const input = child.stdin as Socket
+    child.unref()
+    input.unref()
+    input.on('error', () => {})
+    for (const group of groups) input.write(`+ ${group}\n`)
+    child.on('error', () => {})
+    child.on('exit', () => {
+      if (process === child) process = null
+      if (!closed && groups.size > 0) process = start()
+    })
+    return child
+  }
+  return {
+    input() {
+      process ??= start()
+      return process.stdin as Socket
+    },
+    remember(group) {
+      groups.add(group)
+    },
+    forget(group) {
+      if (groups.delete(group)) process?.stdin?.write(`- ${group}\n`)
+    },
+    close() {
+      closed = true
+      process?.stdin?.end()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** What a server said, or did not say, becomes one of the three outcomes of a try. */
+import { type CallToolResult, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { AppError, type Json, type Try } from '#model'
+import type { Receipt } from './receipts.ts'
+
+/** Structured content, else the text as JSON, else the text; several parts stay a list. */
+export function resultOf({ structuredContent, content }: CallToolResult): Json {
+  if (structuredContent !== undefined) return structuredContent as Json
+  const [part] = content ?? []
+  if (part === undefined) return null
+  if (content.length > 1 || part.type !== 'text') return content as Json
+  try {
+    return JSON.parse(part.text) as Json
+  } catch {
+    return part.text
+  }
+}
+
+export function answered(tool: string, result: CallToolResult): Try {
+  if (!result.isError) return { outcome: 'answered', ok: true, value: resultOf(result) }
+  const texts = (result.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const said = texts.join('\n') || JSON.stringify(result.structuredContent ?? result.content ?? null)
+  return { outcome: 'answered', ok: false, error: toolError(tool, said) }
+}
+
+/** `why` is what ended the try where no answer did: a time-out, an abort, or nothing but the error itself. */
+export function failed(
+  tool: string,
+  receipt: Receipt,
+  why: AppError | null,
+  error: unknown,
+  lost: () => AppError,
+): Try {
+  if (receipt.state === 'answered') {
+    return {
+      outcome: 'answered',
+      ok: false,
+      error: toolError(tool, error instanceof Error ? error.message : String(error)),
+    }
+  }
+  return { outcome: receipt.state === 'waiting' ? 'not_sent' : 'unknown', error: why ?? lost() }
+}
+
+export function timeoutOf(tool: string, timeoutMs: number): AppError {
+  return new AppError('CALL_TIMEOUT', `Cannot wait any longer for "${tool}": no answer in ${timeoutMs} ms`, {
+    tool,
+    timeoutMs,
+  })
+}
+
+export function cancelledOf(tool: string): AppError {
+  return new AppError('CANCELLED', `Cannot go on with "${tool}": the call was cancelled`, { tool })
+}
+
+export function isTimeout(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+}
+
+function toolError(tool: string, said: string): AppError {
+  return new AppError('TOOL_ERROR', `Cannot complete "${tool}": ${said}`, { tool })
+}

@@ -1,0 +1,60 @@
+/** A JSON schema as a short TypeScript-like signature, for a model that has to write a call. */
+import { atPointer, isObject, type Json, limits } from '#model'
+
+/** `{ key: string, by: number, ms?: number }`. What is too deep or too long is said with less detail, never wrongly. */
+export function signatureOf(schema: unknown): string {
+  const full = typeOf({ root: schema, depth: 0 }, schema)
+  if (full.length <= limits.signatureCharactersMax) return full
+  return typeOf({ root: schema, depth: limits.signatureDepthMax - 1 }, schema).slice(0, limits.signatureCharactersMax)
+}
+
+type Place = { root: unknown; depth: number }
+
+function typeOf(place: Place, schema: unknown): string {
+  if (!isObject(schema) || place.depth > limits.signatureDepthMax) return schema === false ? 'never' : 'unknown'
+  const deeper = { root: place.root, depth: place.depth + 1 }
+  if (typeof schema.$ref === 'string') return typeOf(deeper, refersTo(place.root, schema.$ref))
+  if ('const' in schema) return JSON.stringify(schema.const)
+  if (Array.isArray(schema.enum)) return unionOf(schema.enum.map((value) => JSON.stringify(value)))
+  for (const key of ['anyOf', 'oneOf'] as const) {
+    const forms = schema[key]
+    if (Array.isArray(forms)) return unionOf(forms.map((form) => typeOf(deeper, form)))
+  }
+  if (Array.isArray(schema.type)) return unionOf(schema.type.map((type) => typeOf(place, { ...schema, type })))
+  return plainTypeOf(deeper, schema)
+}
+
+function plainTypeOf(place: Place, schema: Record<string, unknown>): string {
+  if (schema.type === 'object' || isObject(schema.properties)) return objectOf(place, schema)
+  if (schema.type === 'array') {
+    const item = typeOf(place, schema.items ?? {})
+    return item.includes(' | ') ? `(${item})[]` : `${item}[]`
+  }
+  if (schema.type === 'integer') return 'number'
+  if (Array.isArray(schema.allOf)) return schema.allOf.map((part) => typeOf(place, part)).join(' & ')
+  return typeof schema.type === 'string' ? schema.type : 'unknown'
+}
+
+function objectOf(place: Place, schema: Record<string, unknown>): string {
+  const required = new Set(Array.isArray(schema.required) ? schema.required : [])
+  const members = Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, member]) => {
+    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
+    return `${key}${required.has(name) ? '' : '?'}: ${typeOf(place, member)}`
+  })
+  const others = schema.additionalProperties
+  if (isObject(others)) members.push(`[key: string]: ${typeOf(place, others)}`)
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+}
+
+/** At most a handful of forms, each once; the rest is only hinted at. */
+function unionOf(forms: string[]): string {
+  const different = [...new Set(forms)]
+  if (different.includes('unknown')) return 'unknown'
+  const shown = different.slice(0, limits.signatureUnionMax)
+  return [...shown, ...(different.length > shown.length ? ['…'] : [])].join(' | ') || 'never'
+}
+
+/** Only references inside the schema itself are followed. */
+export function refersTo(root: unknown, reference: string): Json | undefined {
+  return reference.startsWith('#') ? (atPointer(root, decodeURIComponent(reference.slice(1))) as Json) : undefined
+}

@@ -1,0 +1,155 @@
+/** A server as a child process: one JSON message per line, a process group of its own, a minimal environment. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { isObject, limits } from '#model'
+import { enterScript, type Guard } from './guard.ts'
+import { lineCutter, tailKeeper } from './lines.ts'
+import { Receipts } from './receipts.ts'
+
+export type StdioOptions = {
+  command: string
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+  guard: Guard
+}
+
+export class StdioWire implements Transport {
+  onmessage?: Transport['onmessage']
+  onclose?: Transport['onclose']
+  onerror?: Transport['onerror']
+  readonly receipts = new Receipts()
+  readonly #options: StdioOptions
+  readonly #tail = tailKeeper(limits.upstreamStderrBytesMax)
+  #child: ChildProcess | null = null
+  #ended: Promise<void> = Promise.resolve()
+  #over = false
+  #graceUntil = 0
+
+  constructor(options: StdioOptions) {
+    this.#options = options
+  }
+
+  /** With `stderr` this is how the client tells that we speak over a pipe. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null
+  }
+
+  /** The end of what the server wrote there. */
+  get stderr(): string {
+    return this.#tail.text()
+  }
+
+  /** Why it ended, once it has. */
+  get end(): string | null {
+    const { exitCode = null, signalCode = null } = this.#child ?? {}
+    if (signalCode !== null) return `it was ended by ${signalCode}`
+    if (exitCode === 127) return `"${this.#options.command}" was not found`
+    return exitCode === null ? null : `it ended with code ${exitCode}`
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, cwd, guard } = this.#options
+    const child = spawn('/bin/sh', ['-c', enterScript, 'sh', command, ...args], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe', guard.input()],
+    })
+    this.#child = child
+    const drained = once(child, 'close').catch(() => {})
+    await once(child, 'spawn')
+    guard.remember(child.pid!)
+    this.#listen(child)
+    this.#ended = once(child, 'exit').then(async () => {
+      await this.#endGroup(child.pid!)
+      // An answer that was written before the end is still read.
+      await Promise.race([drained, pause(limits.upstreamDrainMsMax, null, { ref: false })])
+      this.#finish()
+    })
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin
+    if (!stdin?.writable || this.end !== null) throw new Error('the server is not running')
+    const receipt = this.receipts.leaving(message)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+      if (!error) return resolve()
+      // The system did not take the end of the line, so the server, which waits for it, has seen no request.
+      if (receipt?.state === 'sent') receipt.state = 'waiting'
+      reject(error)
+    })
+    return promise
+  }
+
+  /** End of input, then SIGTERM, then SIGKILL to the whole group. */
+  async close(): Promise<void> {
+    const child = this.#child
+    if (child?.pid === undefined) return this.#finish()
+    this.#graceUntil = Date.now() + limits.upstreamStopMsMax
+    child.stdin?.end()
+    await this.#endedWithin(limits.upstreamEndOfInputMsMax)
+    if (!this.#over) signal(child.pid, 'SIGTERM')
+    await this.#endedWithin(this.#graceUntil - Date.now())
+    if (!this.#over) signal(child.pid, 'SIGKILL')
+    await this.#endedWithin(limits.upstreamDrainMsMax)
+    this.#finish()
+  }
+
+  #listen(child: ChildProcess): void {
+    const cut = lineCutter(limits.upstreamLineBytesMax, (line) => this.#received(line))
+    child.stdout!.on('data', (chunk: Buffer) => {
+      if (cut(chunk)) return
+      this.onerror?.(new Error(`the server wrote a line of more than ${limits.upstreamLineBytesMax} bytes`))
+      child.stdout!.removeAllListeners('data').resume()
+      signal(child.pid!, 'SIGKILL')
+    })
+    child.stderr!.on('data', (chunk: Buffer) => this.#tail.add(chunk))
+    child.stdin!.on('error', (error) => this.onerror?.(error))
+    child.on('error', (error) => this.onerror?.(error))
+  }
+
+  #received(line: string): void {
+    if (line.trim() === '') return
+    try {
+      const value: unknown = JSON.parse(line)
+      for (const message of Array.isArray(value) ? value : [value]) {
+        if (!isObject(message) || message.jsonrpc !== '2.0') throw new Error('not a JSON-RPC message')
+        this.receipts.arrived(message as JSONRPCMessage)
+        this.onmessage?.(message as JSONRPCMessage)
+      }
+    } catch (error) {
+      this.onerror?.(new Error(`the server wrote a line that is no message: ${(error as Error).message}`))
+    }
+  }
+
+  /** Whatever the server left behind in its group gets the rest of the grace, if it was asked to end, and then dies. */
+  async #endGroup(group: number): Promise<void> {
+    while (Date.now() < this.#graceUntil && signal(group, 0))
+      await pause(limits.upstreamGonePollMs, null, { ref: false })
+    signal(group, 'SIGKILL')
+    this.#options.guard.forget(group)
+  }
+
+  async #endedWithin(ms: number): Promise<void> {
+    if (!this.#over && ms > 0) await Promise.race([this.#ended, pause(ms, null, { ref: false })])
+  }
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    this.onclose?.()
+  }
+}
+
+/** False when there is no such group any more. */
+function signal(group: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, name)
+  } catch {
+    return false
+  }
+}

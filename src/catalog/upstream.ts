@@ -1,0 +1,160 @@
+/** One upstream server over its life: started when needed, ended when idle, started again after a death. */
+import { SdkHttpError } from '@modelcontextprotocol/client'
+import { type AppError, isObject, type Json, type ServerConfig, type Tool, type Try } from '#model'
+import {
+  type Connection,
+  connect,
+  type Era,
+  listTools,
+  type Surroundings,
+  type ToolDefinition,
+  unreachable,
+  type Wire,
+} from './connect.ts'
+import { answered, cancelledOf, failed, isTimeout, timeoutOf } from './outcome.ts'
+import { openSlots } from './slots.ts'
+
+export type UpstreamOptions = Surroundings & {
+  name: string
+  config: ServerConfig
+  era: () => Era | null
+  /** A conversation was opened: this is what the server has now. */
+  opened: (connection: Connection) => void
+}
+
+export type CallOptions = { signal: AbortSignal; timeoutMs: number }
+
+/** One conversation, from the moment it is begun; `calls` are those under way in it. */
+type Line = { made: Promise<Connection>; stop: AbortController; calls: number; retired: boolean }
+
+export class Upstream {
+  readonly #options: UpstreamOptions
+  readonly #slots
+  #line: Line | null = null
+  #open = 0
+  #idle: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options
+    this.#slots = openSlots(options.config.concurrency)
+  }
+
+  /** Asks the server what it has, starting it unless it runs; the answer goes to `opened`. */
+  async list(): Promise<void> {
+    this.#open++
+    try {
+      const running = this.#line !== null
+      const connection = await this.#connect().made
+      if (running) this.#options.opened({ ...connection, definitions: await listTools(connection.client) })
+    } catch (error) {
+      throw this.#unreachable(null, error)
+    } finally {
+      this.#left()
+    }
+  }
+
+  async try(tool: Tool, args: Json, options: CallOptions): Promise<Try> {
+    this.#open++
+    try {
+      const leave = await this.#slots.take(options.signal)
+      try {
+        const line = this.#connect()
+        return await this.#call(line, await abortable(line.made, options.signal), tool, args, options)
+      } finally {
+        leave()
+      }
+    } catch (error) {
+      const cancelled = options.signal.aborted
+      return { outcome: 'not_sent', error: cancelled ? cancelledOf(tool.id) : this.#unreachable(null, error) }
+    } finally {
+      this.#left()
+    }
+  }
+
+  /** Calls under way are left without an answer. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#idle)
+    await this.#disconnect()
+  }
+
+  async #call(line: Line, connection: Connection, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
+    const { client, wire } = connection
+    const { signal, timeoutMs } = options
+    const broken = new AbortController()
+    const own = isObject(args) ? { ...args } : {}
+    const receipt = wire.receipts.expect(own, () => broken.abort(new Error('the answer broke off')))
+    line.calls++
+    try {
+      // With the definition at hand the client neither repeats a call by itself nor judges what the tool answers.
+      const toolDefinition = { name: tool.name, inputSchema: tool.input as ToolDefinition['inputSchema'] }
+      const both = AbortSignal.any([signal, broken.signal])
+      const call = { name: tool.name, arguments: own }
+      return answered(tool.id, await client.callTool(call, { signal: both, timeout: timeoutMs, toolDefinition }))
+    } catch (error) {
+      if (error instanceof SdkHttpError && error.status === 404) this.#retire(line)
+      const timedOut = isTimeout(error) && !broken.signal.aborted
+      const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : null
+      return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error))
+    } finally {
+      wire.receipts.forget(receipt)
+      line.calls--
+      if (line.retired && line.calls === 0) void client.close()
+    }
+  }
+
+  #connect(): Line {
+    if (this.#closed) throw new Error('the catalogue is closed')
+    if (this.#line !== null) return this.#line
+    const { name, config, era, opened } = this.#options
+    const stop = new AbortController()
+    const made = connect(name, config, this.#options, era(), stop.signal).then((connection) => {
+      connection.client.onclose = () => this.#drop(line)
+      opened(connection)
+      return connection
+    })
+    const line: Line = { made, stop, calls: 0, retired: false }
+    this.#line = line
+    made.catch(() => this.#drop(line))
+    return line
+  }
+
+  #drop(line: Line): void {
+    if (this.#line === line) this.#line = null
+  }
+
+  /** The server has forgotten our session: calls under way end in their own way, the next begins a new one. */
+  #retire(line: Line): void {
+    this.#drop(line)
+    line.retired = true
+  }
+
+  async #disconnect(): Promise<void> {
+    const line = this.#line
+    this.#line = null
+    line?.stop.abort(new Error('the server was stopped while it started'))
+    const connection = await line?.made.catch(() => null)
+    await connection?.client.close()
+  }
+
+  #left(): void {
+    this.#open--
+    clearTimeout(this.#idle)
+    if (this.#open > 0 || this.#closed) return
+    this.#idle = setTimeout(() => this.#open === 0 && void this.#disconnect(), this.#options.config.idleMs).unref()
+  }
+
+  #unreachable(wire: Wire | null, error: unknown): AppError {
+    return unreachable(this.#options.name, this.#options.config, wire, error)
+  }
+}
+
+/** Stops waiting at the signal; what was waited for goes on for the others. */
+async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted()
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort))
+}

@@ -1,0 +1,104 @@
+/** Judges arguments by a tool's input schema before a call, with an error that a model can act on. */
+import { createContext, Script } from 'node:vm'
+import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
+import { AppError, atPointer, isObject, type Json, limits, type Tool } from '#model'
+import { signatureOf } from './signature.ts'
+
+/** Null when the arguments fit, or when the schema is of no use: then the server judges alone. */
+export function problemOf(tool: Tool, args: Json): AppError | null {
+  if (!isObject(args)) return invalid(tool, { param: 'arguments', details: 'must be an object' })
+  const error = errorsOf(tool, args).find(({ keyword }) => !wrappers.has(keyword))
+  return error === undefined ? null : explain(tool, args, error)
+}
+
+/** Keywords whose errors only say that there is one further inside. */
+const wrappers = new Set([
+  'properties',
+  'items',
+  'prefixItems',
+  'allOf',
+  '$ref',
+  'additionalProperties',
+  'patternProperties',
+])
+
+function explain(tool: Tool, args: Json, { instanceLocation, keyword, keywordLocation, error }: OutputUnit): AppError {
+  const pointer = instanceLocation.slice(1)
+  const param = decodeURIComponent(pointer.slice(1)).replaceAll('/', '.')
+  const schema = atPointer(tool.input, decodeURIComponent(keywordLocation.slice(1).replace(/\/[^/]*$/, '')))
+  if (keyword === 'required') {
+    const name = /"(.*)"/.exec(error)?.[1] ?? ''
+    const path = param === '' ? name : `${param}.${name}`
+    const expected = signatureOf(atPointer(schema, `/properties/${name}`))
+    const message = `Cannot call "${tool.id}": "${path}" is missing, expected ${expected}`
+    return new AppError('MISSING_REQUIRED_PARAM', message, { param: path, tool: tool.id })
+  }
+  const value = atPointer(args, decodeURIComponent(pointer)) as Json
+  const shown = JSON.stringify(value)?.length <= limits.previewCharactersMax ? { value } : {}
+  if (keyword === 'false') {
+    const known = Object.keys(isObject(tool.input.properties) ? tool.input.properties : {})
+    return invalid(tool, { param, details: `is not a parameter; there are ${known.join(', ') || 'none'}`, ...shown })
+  }
+  const allowed = isObject(schema) && Array.isArray(schema.enum) ? { allowed_values: schema.enum } : {}
+  const details = keyword in plainWords ? `must be ${signatureOf(schema)}` : error
+  return invalid(tool, { param: param || 'arguments', details, ...shown, ...allowed })
+}
+
+/** Where the signature says more than the validator does. */
+const plainWords: Record<string, true> = { type: true, enum: true, const: true, anyOf: true, oneOf: true }
+
+function invalid(
+  tool: Tool,
+  context: { param: string; details: string; value?: Json; allowed_values?: unknown[] },
+): AppError {
+  const message = `Cannot call "${tool.id}": "${context.param}" ${context.details}`
+  return new AppError('INVALID_INPUT_PARAM', message, { ...context, tool: tool.id })
+}
+
+/** A foreign schema may hold a pattern that takes for ever: the check has a time limit that also stops a regular expression. */
+const timed = createContext({ check: () => {} })
+const timedCheck = new Script('check()')
+
+function errorsOf(tool: Tool, args: Json): OutputUnit[] {
+  const validator = validatorOf(tool)
+  if (validator === null) return []
+  let errors: OutputUnit[] = []
+  timed.check = () => {
+    errors = validator.validate(args).errors
+  }
+  try {
+    timedCheck.runInContext(timed, { timeout: limits.schemaCheckMsMax })
+  } catch {
+    return []
+  }
+  return errors
+}
+
+const validators = new Map<string, Validator | null>()
+
+function validatorOf(tool: Tool): Validator | null {
+  const known = validators.get(tool.digest)
+  if (known !== undefined) return known
+  if (validators.size >= limits.catalogToolsMax) validators.clear()
+  const validator = isBounded(tool.input)
+    ? new Validator(tool.input as Schema, draftOf(tool.input.$schema), false)
+    : null
+  validators.set(tool.digest, validator)
+  return validator
+}
+
+function draftOf(name: unknown): SchemaDraft {
+  const text = typeof name === 'string' ? name : ''
+  if (text.includes('draft-04')) return '4'
+  if (text.includes('draft-07') || text.includes('draft-06')) return '7'
+  return text.includes('2019-09') ? '2019-09' : '2020-12'
+}
+
+function isBounded(schema: unknown): boolean {
+  return JSON.stringify(schema).length <= limits.toolSchemaBytesMax && isWithin(schema, limits.toolSchemaDepthMax)
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((member) => isWithin(member, depth - 1))
+}

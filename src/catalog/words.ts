@@ -1,0 +1,32 @@
+/** Text as the words that search compares: names taken apart, small words left out, the rest cut to its stem. */
+import { stem } from './stem.ts'
+
+/** Words that say how something is asked, not what. */
+const stopWords = new Set(
+  `a about after all also am an and any are as at be been being but by can could did do does doing for from had has have having how i if in
+  into is it its just let like me my need of on or our out over please should so some such than that the their them then there these they
+  this those to too up us very want was we were what when where which while who will with would you your`.split(/\s+/),
+)
+
+/** Lower case, taken apart at what is neither letter nor digit and inside camelCase, HTTPServer and v2. */
+export function split(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+      .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  )
+}
+
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word)
+}
+
+/** Stems of the words that count. */
+export function wordsOf(text: string): string[] {
+  return split(text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' '))
+    .filter((word) => !stopWords.has(word))
+    .map(stem)
+}

@@ -1,0 +1,44 @@
+/** Reads the body of a request as JSON, and no more of it than the limit. */
+import type { IncomingMessage } from 'node:http'
+import { isJsonContentType } from '@modelcontextprotocol/server'
+import { limits } from '#model'
+
+export type Body = { ok: true; value: unknown } | { ok: false; status: 400 | 413 | 415; code: number; message: string }
+
+const parseError = -32700
+const invalidRequest = -32600
+
+export async function readBody(request: IncomingMessage): Promise<Body> {
+  if (!isJsonContentType(request.headers['content-type'])) {
+    return refused(request, 415, invalidRequest, 'Cannot read the request: its Content-Type is not application/json')
+  }
+  const text = await readText(request)
+  if (text === null) {
+    const most = `at most ${limits.httpBodyBytesMax} bytes are read`
+    return refused(request, 413, invalidRequest, `Cannot read the request: ${most}; send less at once`)
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch {
+    return refused(request, 400, parseError, 'Cannot parse the request: it is not JSON')
+  }
+}
+
+/** What is left of the body is thrown away: a client that is still sending would not see the answer on a closed connection. */
+function refused(request: IncomingMessage, status: 400 | 413 | 415, code: number, message: string): Body {
+  request.resume()
+  return { ok: false, status, code, message }
+}
+
+/** null where it is too long. */
+async function readText(request: IncomingMessage): Promise<string | null> {
+  if (Number(request.headers['content-length'] ?? 0) > limits.httpBodyBytesMax) return null
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length
+    if (bytes > limits.httpBodyBytesMax) return null
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

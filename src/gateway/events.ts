@@ -1,0 +1,70 @@
+/** The record as it grows, line by line: a stream that resumes where a client stopped, and the lines of one run. */
+import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { AppError, limits } from '#model'
+import { write } from './reply.ts'
+import type { Verbs } from './verbs.ts'
+
+const pageMax = limits.httpStreamPageEvents
+
+/** The `seq` that a client has seen last; 0, before the first event, where it has seen none. */
+export function parseLastEventId(header: string | string[] | undefined): number {
+  if (header === undefined || header === '') return 0
+  if (typeof header === 'string' && /^\d{1,15}$/.test(header)) return Number(header)
+  const details = 'must be the number of an event, as a stream gave it'
+  const message = `Cannot read "Last-Event-ID": ${details}`
+  throw new AppError('INVALID_INPUT_PARAM', message, { param: 'Last-Event-ID', details, value: header })
+}
+
+/** Sends every event after `seq`, old and new, until the client or the gateway goes. */
+export async function streamEvents(
+  verbs: Verbs,
+  response: ServerResponse,
+  { seq, stop, heartbeatMs }: { seq: number; stop: AbortSignal; heartbeatMs: number },
+): Promise<void> {
+  let changed = false
+  let wake = () => {}
+  const ring = () => {
+    changed = true
+    wake()
+  }
+  const isOver = () => response.destroyed || stop.aborted
+  const unsubscribe = verbs.onChange(ring)
+  response.on('close', ring)
+  stop.addEventListener('abort', ring)
+  const heartbeat = setInterval(() => response.writableNeedDrain || response.write(': alive\n\n'), heartbeatMs)
+  try {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    await write(response, 'retry: 1000\n\n')
+    while (!isOver()) {
+      changed = false
+      const page = verbs.events(seq, pageMax)
+      if (page.length === 0 && !changed) await new Promise<void>((resolve) => (wake = resolve))
+      if (page.length === 0) continue
+      seq = page.at(-1)!.seq
+      await write(response, page.map((event) => `id: ${event.seq}\ndata: ${event.line}\n\n`).join(''))
+      await setImmediate()
+    }
+  } finally {
+    clearInterval(heartbeat)
+    unsubscribe()
+    stop.removeEventListener('abort', ring)
+    response.end()
+  }
+}
+
+/** The lines of one run, exactly as they were recorded and hashed. */
+export async function sendRunLines(verbs: Verbs, run: string, response: ServerResponse): Promise<void> {
+  verbs.run(run)
+  response.writeHead(200, { 'content-type': 'application/jsonl' })
+  const opening = `{"run":"${run.toLowerCase()}",`
+  let seq = 0
+  for (let page = verbs.events(seq, pageMax); page.length > 0; page = verbs.events(seq, pageMax)) {
+    const own = page.filter(({ line }) => line.startsWith(opening))
+    if (own.length > 0) await write(response, own.map(({ line }) => `${line}\n`).join(''))
+    if (response.destroyed) return
+    seq = page.at(-1)!.seq
+    await setImmediate()
+  }
+  response.end()
+}

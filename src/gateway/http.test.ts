@@ -1,0 +1,218 @@
+/** The door over HTTP: whom it refuses, what it reads, and how it closes. */
+import assert from 'node:assert/strict'
+import { connect as connectSocket } from 'node:net'
+import { test } from 'node:test'
+import { limits } from '#model'
+import { connect, initialize, openDoor, post, send, until } from './door.test.ts'
+import { serveHttp } from './http.ts'
+import { standIn } from './stand-in.test.ts'
+
+const paths = ['/', '/healthz', '/mcp', '/api/runs', '/api/runs/x', '/api/events', '/api/tools', '/nowhere']
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+test('serveHttp() refuses a foreign Host on every path and with every method', async (t) => {
+  const { url } = await openDoor(t)
+  const foreign = [
+    'evil.example',
+    'evil.example:7420',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example:80',
+    '[::2]',
+    '0.0.0.0',
+    '10.0.0.1',
+  ]
+  for (const path of paths) {
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      const { status, text } = await send(url + path, { method, headers: { host: 'evil.example' } })
+      assert.equal(status, 403, `${method} ${path}`)
+      assert.equal(JSON.parse(text).error.code, 'PERMISSION_DENIED')
+    }
+  }
+  for (const host of foreign) assert.equal((await send(`${url}/healthz`, { headers: { host } })).status, 403, host)
+  for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:7420', '[::1]:7420', '127.8.9.1']) {
+    assert.equal((await send(`${url}/healthz`, { headers: { host } })).status, 200, host)
+  }
+})
+
+test('serveHttp() refuses a request without a Host, and one for another machine than its Host', async (t) => {
+  const { url } = await openDoor(t)
+  const ask = (head: string) =>
+    new Promise<string>((resolve) => {
+      let text = ''
+      const socket = connectSocket(Number(new URL(url).port), '127.0.0.1', () => socket.end(`${head}\r\n\r\n`))
+      socket.setEncoding('utf8').on('data', (chunk) => (text += chunk))
+      socket.on('close', () => resolve(text))
+    })
+  assert.match(await ask('GET /healthz HTTP/1.0'), /^HTTP\/1.1 403 /)
+  assert.match(await ask('GET /healthz HTTP/1.1\r\nHost: '), /^HTTP\/1.1 403 /)
+  assert.match(await ask('GET /healthz HTTP/1.1'), /^HTTP\/1.1 400 /)
+  assert.match(await ask('GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost'), /^HTTP\/1.1 404 /)
+})
+
+test('serveHttp() refuses a foreign Origin on every path, also one of another port of this machine', async (t) => {
+  const { url } = await openDoor(t)
+  for (const path of paths) {
+    const headers = { ...json, origin: 'http://evil.example' }
+    assert.equal((await send(url + path, { method: 'POST', headers, body: '{}' })).status, 403, path)
+  }
+  for (const origin of ['null', 'http://localhost:1', 'http://127.0.0.1', url.replace('http', 'https'), '']) {
+    assert.equal((await send(`${url}/healthz`, { headers: { origin } })).status, 403, origin)
+  }
+  assert.equal((await send(`${url}/healthz`, { headers: { origin: url } })).status, 200)
+})
+
+test('serveHttp() refuses to listen beyond loopback', async () => {
+  for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org', '']) {
+    const options = { verbs: standIn(), host, port: 0, version: '1', log: () => {} }
+    await assert.rejects(serveHttp(options), { code: 'CONFIG_INVALID', message: /^Cannot listen on/ }, host)
+  }
+})
+
+test('serveHttp() says that a port is taken', async (t) => {
+  const { url } = await openDoor(t)
+  const options = { verbs: standIn(), host: '127.0.0.1', port: Number(new URL(url).port), version: '1', log: () => {} }
+  await assert.rejects(serveHttp(options), { code: 'CONFIG_INVALID', message: /the port is taken/ })
+})
+
+test('serveHttp() makes a new token at every start', async (t) => {
+  const [one, two] = [await openDoor(t), await openDoor(t)]
+  assert.match(one.token, /^[\w-]{43}$/)
+  assert.notEqual(one.token, two.token)
+})
+
+test('serveHttp() answers 404 to an unknown path and 405 to an unknown method', async (t) => {
+  const { url } = await openDoor(t)
+  for (const path of [
+    '/nowhere',
+    '/api',
+    '/mcp/',
+    '/api/runs/',
+    '/__proto__',
+    '/constructor',
+    '//mcp',
+    '/api/runs/a/b',
+  ]) {
+    assert.equal((await send(url + path)).status, 404, path)
+  }
+  const put = await send(`${url}/mcp`, { method: 'PUT', headers: json, body: '{}' })
+  assert.deepEqual([put.status, put.headers.allow], [405, 'GET, POST, DELETE'])
+  const written = await send(`${url}/api/runs`, { method: 'POST', headers: json, body: '{}' })
+  assert.deepEqual([written.status, written.headers.allow], [405, 'GET'])
+})
+
+test('/mcp answers bad JSON with a parse error and what is no JSON with 415', async (t) => {
+  const { url } = await openDoor(t)
+  for (const body of ['', '{', 'null}', '\u0000']) {
+    const { status, text } = await send(`${url}/mcp`, { method: 'POST', headers: json, body })
+    assert.deepEqual([status, JSON.parse(text).error.code, JSON.parse(text).id], [400, -32700, null], body)
+  }
+  const form = { 'content-type': 'text/plain' }
+  assert.equal((await send(`${url}/mcp`, { method: 'POST', headers: form, body: '{}' })).status, 415)
+  for (const body of ['null', '[]', '1', '"text"', '{}', '[[[]]]']) {
+    const { status } = await send(`${url}/mcp`, { method: 'POST', headers: json, body })
+    assert.equal(status, 400, body.slice(0, 20))
+  }
+})
+
+test('/mcp reads a body up to the limit and not beyond, whether its length was told or not', async (t) => {
+  const door = await openDoor(t)
+  const client = await connect(t, door, 'modern')
+  const text = 'x'.repeat(limits.httpBodyBytesMax - 1024)
+  const fits = await client.callTool({ name: 'execute', arguments: { args: { text } } })
+  assert.equal((fits.structuredContent as { status: string }).status, 'done')
+  const body = `{"a":"${'x'.repeat(limits.httpBodyBytesMax)}"}`
+  for (const framing of [{ 'content-length': body.length }, { 'transfer-encoding': 'chunked' }]) {
+    const answer = await send(`${door.url}/mcp`, { method: 'POST', headers: { ...json, ...framing }, body })
+    assert.equal(answer.status, 413)
+    assert.match(JSON.parse(answer.text).error.message, /^Cannot read the request/)
+  }
+})
+
+test('/mcp survives a call nested deeper than any stack', async (t) => {
+  const { url } = await openDoor(t)
+  const { session } = await post(url, initialize)
+  const deep = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`
+  const body = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute","arguments":${deep}}}`
+  await send(`${url}/mcp`, { method: 'POST', headers: { ...json, 'mcp-session-id': session! }, body })
+  const list = '['.repeat(100_000) + ']'.repeat(100_000)
+  assert.ok((await send(`${url}/mcp`, { method: 'POST', headers: json, body: list })).status >= 400)
+  assert.equal((await send(`${url}/healthz`)).status, 200)
+})
+
+test('/mcp opens no session without initialize, and knows none that has ended', async (t) => {
+  const { url } = await openDoor(t)
+  const list = { id: 2, method: 'tools/list', params: {} }
+  assert.equal((await post(url, list)).status, 400)
+  assert.equal((await post(url, list, 'no-such-session')).status, 404)
+  assert.equal((await send(`${url}/mcp`, { headers: { accept: 'text/event-stream' } })).status, 400)
+  const { session } = await post(url, initialize)
+  assert.equal((await post(url, list, session!)).status, 200)
+  const ended = await send(`${url}/mcp`, { method: 'DELETE', headers: { 'mcp-session-id': session! } })
+  assert.equal(ended.status, 200)
+  assert.equal((await post(url, list, session!)).status, 404)
+})
+
+test('/mcp lets the least recently used idle session give way, and opens none when all are in use', async (t) => {
+  const { url } = await openDoor(t)
+  const list = { id: 2, method: 'tools/list', params: {} }
+  const open = async () => (await post(url, initialize)).session!
+  const [first, second] = [await open(), await open()]
+  const others = await Promise.all(Array.from({ length: limits.httpSessionsMax - 2 }, open))
+  const listed = async (id: string) => (await post(url, list, id)).status
+  assert.equal(await listed(first), 200)
+  const newest = await open()
+  assert.deepEqual([await listed(first), await listed(second), await listed(newest)], [200, 404, 200])
+
+  const leave = new AbortController()
+  const stream = (session: string) => {
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': session }
+    return fetch(`${url}/mcp`, { headers, signal: leave.signal })
+  }
+  const streams = await Promise.all([first, newest, ...others].map(stream))
+  assert.ok(streams.every(({ status }) => status === 200))
+  assert.equal((await post(url, initialize)).status, 503)
+  leave.abort()
+  while ((await post(url, initialize)).status !== 200);
+})
+
+test('close() ends streams, sessions and idle connections at once, and answers nothing afterwards', async (t) => {
+  const door = await openDoor(t)
+  const { session } = await post(door.url, initialize)
+  const headers = { accept: 'text/event-stream', 'mcp-session-id': session! }
+  const streams = [await fetch(`${door.url}/mcp`, { headers }), await fetch(`${door.url}/api/events`)]
+  const ended = Promise.all(streams.map((stream) => stream.text()))
+  const { port } = new URL(door.url)
+  const silent = connectSocket(Number(port), '127.0.0.1')
+  const gone = new Promise((resolve) => silent.on('close', resolve))
+  const call = post(
+    door.url,
+    { id: 2, method: 'tools/call', params: { name: 'execute', arguments: { args: { waitMs: 700 } } } },
+    session!,
+  )
+  await until(() => door.verbs.runs().length === 1)
+  const start = performance.now()
+  await door.close()
+  assert.ok(performance.now() - start < 500, 'nobody was waited for')
+  await Promise.all([ended, gone, call])
+  await assert.rejects(fetch(`${door.url}/healthz`))
+  await until(() => door.verbs.runs()[0]!.status === 'done')
+  await door.close()
+})
+
+test('close() does not wait longer than the limit for an answer that never comes', async () => {
+  const verbs = standIn()
+  const door = await serveHttp({
+    verbs: { ...verbs, tools: () => new Promise(() => {}) },
+    host: '127.0.0.1',
+    port: 0,
+    version: '1',
+    log: () => {},
+  })
+  const stuck = fetch(`${door.url}/api/tools`)
+  stuck.catch(() => {})
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const start = performance.now()
+  await door.close()
+  assert.ok(performance.now() - start < limits.httpStopMsMax + 1000)
+  await assert.rejects(stuck)
+})

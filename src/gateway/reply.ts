@@ -1,0 +1,46 @@
+/** Answers over HTTP: JSON, errors in their two forms, and bytes no faster than they are read. */
+import type { ServerResponse } from 'node:http'
+import { type AppError, type ErrorCode, toText } from '#model'
+
+/** On every answer: nothing is cached, sniffed, framed or read by another page. */
+export const headersOfAll = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const
+
+const statusByCode: { [Code in ErrorCode]?: number } = {
+  INVALID_INPUT_PARAM: 400,
+  MISSING_REQUIRED_PARAM: 400,
+  PERMISSION_DENIED: 403,
+  RUN_NOT_FOUND: 404,
+  RUN_PURGED: 410,
+  STORE_FULL: 507,
+}
+
+export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(toText(value))
+}
+
+export function sendError(response: ServerResponse, error: AppError, status = statusByCode[error.code] ?? 500): void {
+  sendJson(response, { error }, status)
+}
+
+/** An error of the MCP endpoint that no server instance gives: JSON-RPC's own codes, and no id. */
+export function sendRpcError(response: ServerResponse, status: number, code: number, message: string): void {
+  sendJson(response, { jsonrpc: '2.0', id: null, error: { code, message } }, status)
+}
+
+/** Settled when more may be written: at once, when the reader caught up, or when it is gone. */
+export function write(response: ServerResponse, text: string): Promise<void> {
+  if (response.destroyed || response.write(text)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
+}

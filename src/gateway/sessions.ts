@@ -1,0 +1,68 @@
+/** The sessions of the older protocol era: one server each, the least recently used idle one gives way to a new one. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
+import { isInitializeRequest, type Server } from '@modelcontextprotocol/server'
+import { limits } from '#model'
+import { sendRpcError } from './reply.ts'
+
+type Session = { transport: NodeStreamableHTTPServerTransport; openResponses: number }
+
+const invalidRequest = -32600
+
+export type Sessions = {
+  serve(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void>
+  close(): Promise<void>
+}
+
+export function openSessions(newServer: () => Server, log: (line: string) => void): Sessions {
+  /** In the order of their last use. */
+  const sessions = new Map<string, Session>()
+
+  const find = (id: string): Session | undefined => {
+    const session = sessions.get(id)
+    if (session && sessions.delete(id)) sessions.set(id, session)
+    return session
+  }
+
+  const makeRoom = async (): Promise<boolean> => {
+    if (sessions.size < limits.httpSessionsMax) return true
+    const idle = [...sessions.values()].find(({ openResponses }) => openResponses === 0)
+    await idle?.transport.close()
+    return idle !== undefined
+  }
+
+  const open = async (): Promise<Session> => {
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void sessions.set(id, session),
+    })
+    const session: Session = { transport, openResponses: 0 }
+    transport.onclose = () => void (transport.sessionId && sessions.delete(transport.sessionId))
+    transport.onerror = ({ message }) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
+    await newServer().connect(transport)
+    return session
+  }
+
+  const serve: Sessions['serve'] = async (request, response, body) => {
+    const id = request.headers['mcp-session-id']
+    if (id === undefined && !isInitializeRequest(body)) {
+      return sendRpcError(response, 400, invalidRequest, 'Cannot answer: there is no session; begin with initialize')
+    }
+    if (id === undefined && !(await makeRoom())) {
+      return sendRpcError(response, 503, invalidRequest, 'Cannot open a session: every one is in use; try again later')
+    }
+    const session = typeof id === 'string' ? find(id) : await open()
+    if (!session) {
+      return sendRpcError(response, 404, invalidRequest, 'Cannot find the session: it has ended; begin with initialize')
+    }
+    session.openResponses++
+    response.once('close', () => session.openResponses--)
+    await session.transport.handleRequest(request, response, body)
+  }
+
+  const close = async () => {
+    await Promise.all([...sessions.values()].map(({ transport }) => transport.close()))
+  }
+  return { serve, close }
+}

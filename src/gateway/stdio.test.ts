@@ -1,0 +1,71 @@
+/** Both protocol eras over stdio, with a real process. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { type Era, eras, initialize, newClient } from './door.test.ts'
+import { surface } from './surface.ts'
+
+const script = join(import.meta.dirname, 'stand-in.test.ts')
+
+async function connect(t: TestContext, era: Era) {
+  const client = newClient(era)
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [script, '--stdio'], stderr: 'ignore' }),
+  )
+  t.after(() => client.close())
+  return client
+}
+
+for (const era of Object.keys(eras) as Era[]) {
+  test(`serveStdio() lists, calls and refuses as over HTTP, in the ${era} era`, async (t) => {
+    const client = await connect(t, era)
+    assert.equal(client.getProtocolEra(), era)
+    const { tools } = await client.listTools()
+    assert.deepEqual(JSON.parse(JSON.stringify(tools)), JSON.parse(JSON.stringify(surface)))
+    const done = await client.callTool({ name: 'execute', arguments: { args: { a: 1 } } })
+    assert.deepEqual((done.structuredContent as { result: unknown }).result, { a: 1 })
+    assert.equal((await client.callTool({ name: 'result', arguments: { run: 'none' } })).isError, true)
+  })
+
+  test(`serveStdio() cancels a call that its client cancels, in the ${era} era`, async (t) => {
+    const client = await connect(t, era)
+    const cancel = new AbortController()
+    const run = { name: 'execute', arguments: { key: 'k', args: { waitMs: 5000 } } }
+    const call = client.callTool(run, { signal: cancel.signal })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    cancel.abort('not wanted')
+    await assert.rejects(call)
+    const again = await client.callTool(run)
+    assert.equal((again.structuredContent as { status: string }).status, 'cancelled')
+  })
+}
+
+test('serveStdio() writes nothing but protocol to stdout, survives garbage, and ends without cancelling when stdin does', async () => {
+  const child = spawn(process.execPath, [script, '--stdio'])
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk) => (out += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (err += chunk))
+  const params = { name: 'execute', arguments: { args: { waitMs: 60_000 } } }
+  const messages = [
+    'not json',
+    '{"jsonrpc":"2.0"}',
+    { jsonrpc: '2.0', ...initialize },
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params },
+    { jsonrpc: '2.0', id: 3, method: 'ping' },
+  ]
+  for (const message of messages)
+    child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
+  while (out.split('\n').length <= 2) await once(child.stdout, 'data')
+  child.stdin.end()
+  const [code] = await once(child, 'close')
+  const ids = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).id)
+  assert.deepEqual([code, ids], [0, [1, 3]])
+  assert.match(err, /"status":"running"/)
+})

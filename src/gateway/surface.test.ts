@@ -1,0 +1,93 @@
+/** What every host sees is frozen here. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { Validator } from '@cfworker/json-schema'
+import { instructions, surface } from './surface.ts'
+
+const digest = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
+
+test('surface is three tools in constant order', () => {
+  assert.deepEqual(
+    surface.map(({ name }) => name),
+    ['discover', 'execute', 'result'],
+  )
+})
+
+test('surface is constant to the byte: whoever changes it breaks the prompt caches of every host, and says so here', () => {
+  assert.equal(digest(surface), '1bb0453038854719fc3344579f23923fd23a0ac517a02b0b3ac7cd8cb0ecbc08')
+  assert.equal(digest(instructions), '454a627643d0b0d5ec4a9eff1c619d32dd774ea91613489c6b285a8d556a7650')
+})
+
+test('surface takes the parameters of the published interface', () => {
+  const parameters = surface.map(({ inputSchema }) => Object.keys(inputSchema.properties ?? {}).join(' '))
+  assert.deepEqual(parameters, [
+    'intent filter limit schemas',
+    'intent implementation args mode mocks maxBranches resume permissions budget wait key',
+    'run call path offset limit format',
+  ])
+  assert.deepEqual(
+    surface.map(({ inputSchema }) => inputSchema.required ?? []),
+    [['intent'], [], ['run']],
+  )
+})
+
+test('surface says which tools only read, and asks hosts to load all three', () => {
+  assert.deepEqual(
+    surface.map(({ annotations, _meta }) => [annotations?.readOnlyHint, _meta]),
+    [true, false, true].map((readOnly) => [readOnly, { 'anthropic/alwaysLoad': true }]),
+  )
+})
+
+test('instructions teach the three verbs in at most 600 characters', () => {
+  assert.ok(instructions.length <= 600, `${instructions.length} characters`)
+  const order = ['discover(', 'execute(', 'result('].map((verb) => instructions.indexOf(verb))
+  assert.ok(order.every((at, i) => at >= 0 && at > (order[i - 1] ?? -1)))
+})
+
+const error = { code: 'RUN_NOT_FOUND', message: 'Cannot find', context: {}, fate: 'correct' }
+const base = { run: 'r', callCount: 1, ms: 2.5, isolation: { tier: 'os' } }
+const answers: Record<string, object[]> = {
+  discover: [
+    { status: 'nothing_fits', results: [], unmatched: ['whale'], nearest: ['a:b'] },
+    {
+      status: 'found',
+      results: [{ type: 'tool', id: 'a:b', score: 0.5, why: 'name', input: '{}', effect: 'read' }],
+      unmatched: [],
+      nearest: [],
+    },
+    {
+      status: 'found',
+      results: [{ type: 'capability', id: 'cap:x', score: 1, input: {}, record: { runs: 1 } }],
+      unmatched: [],
+      nearest: [],
+    },
+  ],
+  execute: [
+    { ...base, status: 'done', result: null },
+    { ...base, status: 'done', preview: 'xx', bytes: 9000, handle: { run: 'r' } },
+    { ...base, status: 'failed', error, calls: [{ call: '1' }] },
+    { ...base, status: 'cancelled', isolation: null },
+    { status: 'suggested', suggestion: { tasks: [] } },
+    { ...base, status: 'approval_required', approvals: [{ id: 'a' }] },
+    { ...base, status: 'uncertain', calls: [{ call: '1' }], approvals: [] },
+    { ...base, status: 'running', inFlight: [{ call: '1' }], approvals: [] },
+    { ...base, status: 'interrupted' },
+  ],
+  result: [
+    { run: 'r', status: 'done', value: [1], offset: 0, next: 10, bytes: 3, digest: 'd' },
+    { run: 'r', status: 'done', text: 'x', offset: 0, next: null, bytes: 3, digest: 'd' },
+    { run: 'r', status: 'running', value: null, offset: 0, next: null, bytes: null, digest: null },
+  ],
+}
+
+for (const { name, outputSchema } of surface) {
+  test(`outputSchema of ${name} holds every answer and every error, and nothing else`, () => {
+    const validator = new Validator(outputSchema as object, '2020-12')
+    for (const answer of [...answers[name]!, { error }]) {
+      const { valid, errors } = validator.validate(answer)
+      assert.ok(valid, `${JSON.stringify(answer)}: ${JSON.stringify(errors)}`)
+    }
+    for (const wrong of [{}, { error: 'text' }, { run: 1 }, []]) assert.equal(validator.validate(wrong).valid, false)
+  })
+}

@@ -1,0 +1,111 @@
+/** argv and environment become one frozen configuration and one command; nothing else reads the environment. */
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { enableCompileCache } from 'node:module'
+import { homedir, userInfo } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from '#model'
+import type { Context, Parsed } from '#show'
+import type { Verbs } from '#verbs'
+
+enableCompileCache()
+const { AppError, parseConfig } = await import('#model')
+const { readCommand, runCommand, showError } = await import('#show')
+
+const { env, argv } = process
+const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
+  .version
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort(signal))
+
+let json = argv.includes('--json')
+const print = (text: string) => void process.stdout.write(`${text}\n`)
+const note = (text: string) => void process.stderr.write(`${text}\n`)
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+process.exitCode = await main(argv.slice(2))
+
+async function main(words: string[]): Promise<number> {
+  try {
+    const parsed = readCommand(words)
+    json = parsed.options.json === true
+    return await perform(parsed)
+  } catch (error) {
+    return showError(error, json, print, note)
+  }
+}
+
+async function perform(parsed: Parsed): Promise<number> {
+  let opened: Promise<Verbs> | undefined
+  const config = readConfig(parsed.options)
+  const open = async () => {
+    const { openVerbs } = await import('#verbs')
+    return openVerbs(config, surroundings)
+  }
+  const log = parsed.options.quiet === true ? () => {} : note
+  const surroundings = { ...(env.PATH === undefined ? {} : { path: env.PATH }), home: homedir(), log }
+  const context: Context = {
+    config,
+    options: parsed.options,
+    words: parsed.words,
+    json,
+    caller: { actor: { kind: 'cli', name: userInfo().username }, waitMs: null },
+    version,
+    surroundings,
+    print,
+    note: log,
+    write: (chunk) =>
+      new Promise((done, fail) => process.stdout.write(chunk, (error) => (error ? fail(error) : done()))),
+    stdin: readStdin,
+    readFile: readText,
+    verbs: () => (opened ??= open()),
+    signal: stop.signal,
+  }
+  stop.signal.addEventListener('abort', () => void opened?.then((verbs) => verbs.letGo()), { once: true })
+  try {
+    return await runCommand(parsed, context)
+  } finally {
+    await opened?.then((verbs) => verbs.close())
+  }
+}
+
+function readConfig({ config: named, home }: Parsed['options']): Config {
+  const asked = typeof named === 'string' ? named : env.METIER_CONFIG
+  const file = asked === undefined ? nearestConfig(process.cwd()) : resolve(asked)
+  if (asked !== undefined && !existsSync(file!)) {
+    throw new AppError('CONFIG_INVALID', `Cannot read the configuration: there is no file ${file}`, { file })
+  }
+  const text = file === null ? null : readFileSync(file, 'utf8')
+  const directory = file === null ? process.cwd() : dirname(file)
+  return parseConfig({ file, text, home: homeFolder(home, file), env, directory })
+}
+
+function nearestConfig(from: string): string | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    for (const name of ['metier.json', '.mcp.json']) if (existsSync(join(folder, name))) return join(folder, name)
+    if (dirname(folder) === folder) return null
+  }
+}
+
+function homeFolder(option: unknown, file: string | null): string {
+  if (typeof option === 'string') return resolve(option)
+  if (env.METIER_HOME) return resolve(env.METIER_HOME)
+  if (file !== null) return join(dirname(file), '.metier')
+  return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'metier')
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const details =
+      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : (error as Error).message
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot read ${path}: ${details}`, { param: 'FILE', details })
+  }
+}

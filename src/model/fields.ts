@@ -1,0 +1,124 @@
+/** Reads one object of a configuration file field by field: problems and fields that nobody reads are collected, not thrown. */
+import { isObject, type Json } from './json.ts'
+
+export type Problem = { path: string; found: string; expected: string }
+export type Findings = { problems: Problem[]; unknownFields: string[] }
+
+export class Fields {
+  readonly path: string
+  readonly values: Record<string, Json>
+  readonly #findings: Findings
+  readonly #read = new Set<string>()
+
+  constructor(findings: Findings, path: string, value: Json | undefined) {
+    this.path = path
+    this.#findings = findings
+    this.values = isObject(value) ? (value as Record<string, Json>) : {}
+    if (value !== undefined && !isObject(value)) this.#report(path, kindOf(value), 'an object')
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.values, name)
+  }
+
+  /** What a field of another kind than the ones below has to say. */
+  report(name: string, found: string, expected: string): void {
+    this.#report(`${this.path}/${name}`, found, expected)
+  }
+
+  /** Without a default the field is required. */
+  string(name: string, byDefault?: string): string {
+    return this.#value(name, isString, 'a string', byDefault) ?? ''
+  }
+
+  boolean(name: string, byDefault: boolean): boolean {
+    return this.#value(name, (value) => typeof value === 'boolean', 'true or false', byDefault) ?? byDefault
+  }
+
+  integer(name: string, byDefault: number, min: number, max: number = Number.MAX_SAFE_INTEGER): number {
+    const fits = (value: Json): value is number =>
+      Number.isInteger(value) && Number(value) >= min && Number(value) <= max
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+    return this.#value(name, fits, `an integer ${range}`, byDefault) ?? byDefault
+  }
+
+  oneOf<Word extends string>(name: string, words: readonly Word[], byDefault?: Word): Word {
+    const fits = (value: Json): value is Word => words.includes(value as Word)
+    const value = this.values[name]
+    const expected = `one of ${words.join(', ')}`
+    if (!isString(value ?? null) || fits(value!)) return this.#value(name, fits, expected, byDefault) ?? words[0]!
+    this.#read.add(name)
+    // A word where we expect one of our own is a typing mistake, not a secret.
+    this.report(name, /^[\w-]{1,20}$/.test(String(value)) ? `"${value}"` : 'a string', expected)
+    return words[0]!
+  }
+
+  list<Item extends Json>(name: string, fits: (value: Json) => value is Item, expected: string): Item[] {
+    const isList = (value: Json): value is Item[] => Array.isArray(value) && value.every(fits)
+    return this.#value(name, isList, expected, []) ?? []
+  }
+
+  map<Item extends Json>(name: string, fits: (value: Json) => value is Item, expected: string): Record<string, Item> {
+    const entries = this.section(name)
+    for (const [key, value] of Object.entries(entries.values)) {
+      if (!fits(value)) entries.report(key, kindOf(value), expected)
+    }
+    return entries.values as Record<string, Item>
+  }
+
+  section(name: string): Fields {
+    this.#read.add(name)
+    return new Fields(this.#findings, `${this.path}/${name}`, this.values[name])
+  }
+
+  sections(name: string): Fields[] {
+    const items = this.list(name, isJson, 'a list of objects')
+    return items.map((item, index) => new Fields(this.#findings, `${this.path}/${name}/${index}`, item))
+  }
+
+  /** Counts a field as read whatever it holds. */
+  ignore(name: string): void {
+    this.#read.add(name)
+  }
+
+  /** Every field was asked for: the others are nobody's. */
+  end(): void {
+    for (const name of Object.keys(this.values)) {
+      if (!this.#read.has(name)) this.#findings.unknownFields.push(`${this.path}/${name}`)
+    }
+  }
+
+  #value<Value extends Json>(
+    name: string,
+    fits: (value: Json) => value is Value,
+    expected: string,
+    byDefault: Value | undefined,
+  ): Value | undefined {
+    this.#read.add(name)
+    const value = this.values[name]
+    if (value !== undefined && fits(value)) return value
+    if (value !== undefined || byDefault === undefined) this.report(name, kindOf(value), expected)
+    return byDefault
+  }
+
+  #report(path: string, found: string, expected: string): void {
+    this.#findings.problems.push({ path, found, expected })
+  }
+}
+
+export function isJson(_value: Json): _value is Json {
+  return true
+}
+
+export function isString(value: Json): value is string {
+  return typeof value === 'string'
+}
+
+/** Says the kind and never the value, which may be a secret; only an empty string or list is told from a full one. */
+function kindOf(value: Json | undefined): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'string' ? (value === '' ? 'an empty string' : 'a string') : String(value)
+}

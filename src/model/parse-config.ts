@@ -1,0 +1,226 @@
+/** The text of a configuration file becomes one frozen Config, or one error that names every problem at once. */
+import type { Config, PolicyRule, ServerConfig } from './config.ts'
+import { AppError } from './errors.ts'
+import { Fields, type Findings, isJson, isString, type Problem } from './fields.ts'
+import { tiers } from './isolation.ts'
+import type { Json } from './json.ts'
+import { JsoncError, parseJsonc } from './jsonc.ts'
+import { limits } from './limits.ts'
+import type { Effect } from './tool.ts'
+import { collectNamed, type Expansion, expand } from './variables.ts'
+
+export type ConfigSource = {
+  file: string | null
+  text: string | null
+  home: string
+  env: Record<string, string | undefined>
+  /** The folder of the file: `${PWD}`, `${workspaceFolder}` and where servers start. */
+  directory: string
+}
+
+type Reading = Expansion & Findings
+
+export function parseConfig({ file, text, home, env, directory }: ConfigSource): Config {
+  const reading: Reading = { env, directory, secrets: new Set(), unset: new Set(), problems: [], unknownFields: [] }
+  const root = new Fields(reading, '', text === null ? {} : parseText(file, text))
+  const config = {
+    file,
+    home,
+    servers: readServers(reading, root),
+    expose: root.list('expose', isToolId, 'a list of "server:name"'),
+    policy: readPolicy(root.section('policy')),
+    sandbox: readSandbox(root.section('sandbox')),
+    budget: readBudget(root.section('budget')),
+    record: readRecord(root.section('record')),
+    http: readHttp(root.section('http')),
+  }
+  root.ignore('$schema')
+  for (const [name, unset] of Object.entries(notYetRead)) if (isSame(root.values[name], unset)) root.ignore(name)
+  root.end()
+  if (reading.problems.length > 0) throw invalid(file, reading.problems)
+  const { secrets, unset, unknownFields } = reading
+  return freeze({ ...config, knownSecrets: [...secrets], unsetVariables: [...unset].sort(), unknownFields })
+}
+
+/** Named by the interface and read by nobody so far: any other value is reported as an unknown field. */
+const notYetRead = { taskGraph: 'sqlite', artifacts: 'dir', nats: null, speculate: { minConfidence: null } }
+
+function parseText(file: string | null, text: string): Json {
+  const problem = (found: string, expected: string) => invalid(file, [{ path: '', found, expected }])
+  if (Buffer.byteLength(text) > limits.configBytesMax) {
+    throw problem('a longer text', `at most ${limits.configBytesMax} bytes`)
+  }
+  try {
+    return parseJsonc(text)
+  } catch (error) {
+    if (error instanceof JsoncError) throw problem('text that is not JSON', error.message.replace(/^expected /, ''))
+    throw error
+  }
+}
+
+function invalid(file: string | null, problems: Problem[]): AppError {
+  const lines = problems.map(
+    ({ path, found, expected }) => `${path || 'the file'}: expected ${expected}, found ${found}`,
+  )
+  const subject = file === null ? 'the configuration' : `the configuration "${file}"`
+  return new AppError('CONFIG_INVALID', `Cannot read ${subject}: ${lines.join('; ')}. Correct it and try again`, {
+    file,
+    problems,
+  })
+}
+
+const serverName = /^[A-Za-z0-9_-]+$/
+/** What our own tools, capabilities and chains are called, and what no object should have as a key. */
+const reservedNames = new Set(['metier', 'cap', 'code', 'home', '__proto__', 'constructor', 'prototype'])
+
+function readServers(reading: Reading, root: Fields): Record<string, ServerConfig> {
+  const servers: Record<string, ServerConfig> = {}
+  for (const key of ['mcpServers', 'servers']) {
+    const entries = root.section(key)
+    for (const name of Object.keys(entries.values)) {
+      if (!serverName.test(name)) entries.report(name, 'a name with other characters', 'a name of A-Z a-z 0-9 _ -')
+      else if (reservedNames.has(name)) entries.report(name, 'a reserved name', 'another name')
+      else if (Object.hasOwn(servers, name)) entries.report(name, 'a name used before', 'each name once')
+      else {
+        const server = readServer(reading, entries.section(name))
+        if (server !== null) servers[name] = server
+      }
+    }
+  }
+  return servers
+}
+
+/** Null for a server that the file itself switches off. */
+function readServer(reading: Reading, fields: Fields): ServerConfig | null {
+  const common = {
+    effects: fields.map('effects', isEffect, 'read, idempotent, unsafe or keyed:PARAM'),
+    stateful: fields.boolean('stateful', false),
+    concurrency: fields.integer('concurrency', limits.upstreamConcurrencyDefault, 1, limits.upstreamConcurrencyMax),
+    idleMs: fields.integer('idleMs', limits.upstreamIdleMsDefault, 0, limits.timerMsMax),
+  }
+  const disabled = fields.boolean('disabled', false)
+  const types = ['stdio', 'http', 'sse', 'streamable-http'] as const
+  const type = fields.oneOf('type', types, fields.has('url') ? 'http' : 'stdio')
+  const server =
+    type === 'stdio' ? readStdio(reading, fields) : readRemote(reading, fields, type === 'sse' ? 'sse' : 'http')
+  fields.end()
+  return disabled ? null : { ...common, ...server }
+}
+
+function readStdio(reading: Reading, fields: Fields) {
+  const command = fields.string('command')
+  const args = fields.list('args', isString, 'a list of strings').map((arg) => expand(reading, arg))
+  const env = expandMap(reading, fields.map('env', isString, 'an object of strings'))
+  const cwd = fields.string('cwd', '.')
+  collectNamed(reading, argumentPairs(args))
+  collectNamed(reading, Object.entries(env))
+  return { type: 'stdio' as const, command: expand(reading, command), args, env, cwd: within(reading, cwd) }
+}
+
+function readRemote(reading: Reading, fields: Fields, type: 'http' | 'sse') {
+  const unset = reading.unset.size
+  const url = expand(reading, fields.string('url'))
+  const headers = expandMap(reading, fields.map('headers', isString, 'an object of strings'))
+  collectNamed(reading, Object.entries(headers))
+  const parsed = URL.canParse(url) ? new URL(url) : null
+  if (parsed !== null) collectNamed(reading, [['password', parsed.password], ...parsed.searchParams])
+  const complete = reading.unset.size === unset && fields.has('url')
+  if (complete && parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
+    fields.report('url', 'something else', 'an address that begins with http:// or https://')
+  }
+  return { type, url, headers }
+}
+
+function expandMap(reading: Reading, map: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, expand(reading, value)]))
+}
+
+/** `--token VALUE` and `--token=VALUE` as pairs of name and value. */
+function argumentPairs(args: string[]): [string, string][] {
+  return args.flatMap((arg, index): [string, string][] => {
+    const match = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(arg)
+    return match === null ? [] : [[match[1]!, match[2] ?? args[index + 1] ?? '']]
+  })
+}
+
+function within(reading: Reading, path: string): string {
+  const folder = expand(reading, path)
+  if (folder === '.') return reading.directory
+  return folder.startsWith('/') ? folder : `${reading.directory}/${folder}`
+}
+
+function readPolicy(fields: Fields): Config['policy'] {
+  const permissions = fields.oneOf('permissions', ['minimal', 'standard', 'privileged'], 'standard')
+  const rules = fields.sections('rules').map((rule): PolicyRule => {
+    const read: PolicyRule = { then: rule.oneOf('then', ['allow', 'ask', 'deny']) }
+    if (rule.has('tool')) read.tool = rule.string('tool')
+    if (rule.has('effect')) read.effect = rule.string('effect')
+    if (rule.has('args')) read.args = rule.map('args', isJson, 'an object by JSON Pointer')
+    for (const pointer of Object.keys(read.args ?? {})) {
+      if (!/^(\/|$)/.test(pointer)) rule.report('args', 'a key that is no JSON Pointer', 'keys that begin with "/"')
+    }
+    rule.end()
+    return read
+  })
+  fields.end()
+  return { permissions, rules }
+}
+
+function readSandbox(fields: Fields): Config['sandbox'] {
+  const minTier = fields.oneOf('minTier', tiers, 'os')
+  const engine = fields.oneOf('engine', ['quickjs', 'v8'], 'quickjs')
+  const outbound = fields.list('outbound', isString, 'a list of "host:port"')
+  fields.end()
+  return { minTier, engine, outbound }
+}
+
+function readBudget(fields: Fields): Config['budget'] {
+  const calls = fields.integer('calls', limits.budgetCallsDefault, 1)
+  const wallMs = fields.integer('wallMs', limits.budgetWallMsDefault, 1)
+  const bytes = fields.integer('bytes', limits.budgetBytesDefault, 1)
+  fields.end()
+  return { calls, wallMs, bytes }
+}
+
+function readRecord(fields: Fields): Config['record'] {
+  const keepsAll = fields.values.retentionDays === null
+  if (keepsAll) fields.ignore('retentionDays')
+  const retentionDays = keepsAll ? null : fields.integer('retentionDays', limits.retentionDaysDefault, 1)
+  const secrets = fields.list('secrets', isPattern, 'a list of regular expressions')
+  fields.end()
+  return { retentionDays, secrets }
+}
+
+function readHttp(fields: Fields): Config['http'] {
+  const host = fields.string('host', '127.0.0.1')
+  const port = fields.integer('port', 7420, 0, 65_535)
+  const auth = fields.oneOf('auth', ['none', 'token', 'oauth'], 'none')
+  fields.end()
+  return { host, port, auth }
+}
+
+function isToolId(value: Json): value is string {
+  return isString(value) && /^[A-Za-z0-9_-]+:.+$/.test(value)
+}
+
+function isEffect(value: Json): value is Effect {
+  return isString(value) && /^(?:read|idempotent|unsafe|keyed:.+)$/.test(value)
+}
+
+function isPattern(value: Json): value is string {
+  try {
+    return isString(value) && new RegExp(value, 'u') !== null
+  } catch {
+    return false
+  }
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
+}
+
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null)
+    for (const member of Object.values(Object.freeze(value))) freeze(member)
+  return value
+}

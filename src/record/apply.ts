@@ -1,0 +1,129 @@
+/** What each ask does inside the transaction; every write of a run checks that this process still owns it. */
+import { AppError, type RunId, type RunStatus } from '#model'
+import { appendEvents, appendHome, type Head, type Ledger } from './ledger.ts'
+import { bodyText, firstHash } from './line.ts'
+import type { Ask, ChainWrite, Entry } from './request.ts'
+
+type Row = Head & { owner: string | null; epoch: number; status: RunStatus }
+
+/** Asks that share a transaction with others. */
+export type SharedAsk = Exclude<Ask, { kind: 'checkpoint' | 'purge' }>
+
+export function apply(ledger: Ledger, ask: SharedAsk): unknown {
+  switch (ask.kind) {
+    case 'chain':
+      return writeChain(ledger, ask)
+    case 'home':
+      return void appendHome(ledger, ask.entry)
+    case 'send':
+      return send(ledger, ask)
+    case 'take':
+      return take(ledger, ask)
+  }
+}
+
+export function isFinished(status: RunStatus): boolean {
+  return status === 'done' || status === 'failed' || status === 'cancelled'
+}
+
+/** The run's row, or why there is none. */
+export function findRun(ledger: Ledger, run: string): Row {
+  const row = ledger.sql('SELECT owner, epoch, status, n, hash, at FROM run WHERE run = ?').get(run) as Row | undefined
+  if (row) return row
+  if (ledger.sql('SELECT 1 FROM purged WHERE run = ?').get(run)) {
+    throw new AppError('RUN_PURGED', `Cannot use run ${run}: it was purged; only its head and count remain`, { run })
+  }
+  throw new AppError('RUN_NOT_FOUND', `Cannot find run ${run}: this home has none of that id. See "metier runs"`, {
+    run,
+  })
+}
+
+export function homeEntry(type: Entry['type'], at: number, body: object): Entry {
+  const { text, blobs } = bodyText(body)
+  return { type, at, body: text, blobs }
+}
+
+function writeChain(ledger: Ledger, ask: ChainWrite): void {
+  const { run, entries, leaves } = ask
+  if (ask.opens) openRun(ledger, ask)
+  const row = findRun(ledger, run)
+  if (row.owner !== ledger.process || row.epoch !== ask.epoch || row.n !== ask.after) throw lost(run, ask, row)
+  const { n, hash, at } = appendEvents(ledger, run, row, entries)
+  const calls = entries.filter((entry) => entry.type === 'call.issued').length
+  ledger
+    .sql('UPDATE run SET n = ?, hash = ?, at = ?, call_count = call_count + ? WHERE run = ?')
+    .run(n, hash, at, calls, run)
+  for (const id of ask.consumed) ledger.sql('DELETE FROM inbox WHERE run = ? AND id = ?').run(run, id)
+  for (const { placeholder, server, box } of ask.sealed) {
+    ledger.sql('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)').run(run, placeholder, server, box)
+  }
+  if (!leaves) return
+  ledger.sql('UPDATE run SET owner = NULL, status = ? WHERE run = ?').run(leaves.status, run)
+  if (isFinished(leaves.status)) closeRun(ledger, run, { n, hash, at }, leaves.callCount)
+}
+
+function openRun(ledger: Ledger, { run, epoch, opens, entries }: ChainWrite): void {
+  const { key, intent } = opens!
+  const at = entries[0]!.at
+  if (key !== null) refuseTakenKey(ledger, key)
+  ledger
+    .sql(`INSERT INTO run VALUES (?, ?, ?, 'running', ?, ?, ?, 0, 0, ?, 0)`)
+    .run(run, ledger.process, epoch, key, intent, at, firstHash)
+  appendHome(ledger, homeEntry('run.opened', at, { run }))
+}
+
+function refuseTakenKey(ledger: Ledger, key: string): void {
+  const taken = ledger
+    .sql('SELECT run FROM run WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?')
+    .get(key, key)
+  if (!taken) return
+  const existing = taken.run as RunId
+  const details = `run ${existing} has it already`
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {
+    param: 'key',
+    details,
+    existing,
+  })
+}
+
+function closeRun(ledger: Ledger, run: string, head: Head, callCount: number | null): void {
+  ledger.sql('DELETE FROM sealed WHERE run = ?').run(run)
+  ledger.sql('DELETE FROM inbox WHERE run = ?').run(run)
+  ledger.sql('UPDATE run SET call_count = coalesce(?, call_count) WHERE run = ?').run(callCount, run)
+  appendHome(ledger, homeEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
+}
+
+function send(ledger: Ledger, { run, type, box }: Extract<Ask, { kind: 'send' }>): void {
+  if (isFinished(findRun(ledger, run).status)) throw finished('answer', run)
+  ledger.sql('INSERT INTO inbox (run, type, box) VALUES (?, ?, ?)').run(run, type, box)
+}
+
+/** Compare and set: of several that found the owner dead, one wins. */
+function take(ledger: Ledger, { run, owner, epoch }: Extract<Ask, { kind: 'take' }>): Head & { epoch: number } {
+  const row = findRun(ledger, run)
+  if (isFinished(row.status)) throw finished('take', run)
+  if (row.owner !== owner || row.epoch !== epoch) throw ownedByAnother(run, row.owner)
+  ledger.sql(`UPDATE run SET owner = ?, epoch = epoch + 1, status = 'running' WHERE run = ?`).run(ledger.process, run)
+  return { n: row.n, hash: row.hash, at: row.at, epoch: epoch + 1 }
+}
+
+export function ownedByAnother(run: string, owner: string | null): AppError {
+  return new AppError('RUN_OWNED', `Cannot take run ${run}: process ${owner} has it and is alive`, { run, owner })
+}
+
+function finished(verb: string, run: string): AppError {
+  const details = 'it is finished'
+  return new AppError('INVALID_INPUT_PARAM', `Cannot ${verb} run ${run}: ${details}`, {
+    param: 'run',
+    details,
+    value: run,
+  })
+}
+
+function lost(run: string, ask: ChainWrite, row: Row): AppError {
+  const state = `this process no longer owns it (epoch ${ask.epoch}, now ${row.epoch}; event ${ask.after}, now ${row.n})`
+  return new AppError('RUN_OWNED', `Cannot write to run ${run}: ${state}. Whoever took it over goes on`, {
+    run,
+    owner: row.owner,
+  })
+}

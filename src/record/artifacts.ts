@@ -1,0 +1,85 @@
+/** Artifacts: files that are stored once, addressed by id and by digest. The seam that every driver passes the same contract for. */
+import { createHash } from 'node:crypto'
+import { AppError, type ArtifactId, limits, parseId } from '#model'
+import { artifactName } from './artifact-name.ts'
+
+export type ArtifactInput = {
+  /** The run, task or mission that it belongs to. */
+  owner: string
+  name: string
+  /** Media type. */
+  type: string
+  /** The exact length; a content that is shorter or longer is refused. */
+  bytes: number
+  content: AsyncIterable<Uint8Array>
+  signal?: AbortSignal
+}
+
+export type Artifact = {
+  id: ArtifactId
+  /** `artifacts/<id>/<name>` */
+  path: string
+  name: string
+  type: string
+  owner: string
+  bytes: number
+  /** SHA-256 in hexadecimal. */
+  digest: string
+}
+
+export type Artifacts = {
+  put(input: ArtifactInput): Promise<Artifact>
+  /** By id or path; null where there is none. The content is checked against length and digest while it is read. */
+  get(idOrPath: string): Promise<(Artifact & { content: AsyncIterable<Uint8Array> }) | null>
+  /** Newest first. */
+  list(): Promise<Artifact[]>
+}
+
+const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(\s*;[ -~]{1,255})?$/
+
+/** Every parameter checked before a byte is read. */
+export function parseArtifactInput({ owner, name, type, bytes }: ArtifactInput): { owner: string; name: string } {
+  const parsed = { owner: parseId('owner', owner), name: artifactName(name) }
+  if (!typePattern.test(type)) throw invalid('type', 'must be a media type such as text/plain', type)
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw invalid('bytes', 'must be a whole number of bytes', bytes)
+  if (bytes > limits.artifactBytesMax) {
+    const state = `${bytes} bytes are over the limit of ${limits.artifactBytesMax}`
+    throw new AppError('S3_SIZE_LIMIT_EXCEEDED', `Cannot store "${name}": ${state}`, {
+      bytes,
+      max: limits.artifactBytesMax,
+    })
+  }
+  return parsed
+}
+
+/** An id, or a path `artifacts/<id>/<name>`: nothing else reaches a driver. */
+export function parseArtifactAddress(idOrPath: string): { id: ArtifactId; name: string | null } {
+  if (!idOrPath.includes('/')) return { id: parseId('id', idOrPath), name: null }
+  const [, id, name] = /^artifacts\/([^/]+)\/([A-Za-z0-9_-][A-Za-z0-9._-]{0,254})$/.exec(idOrPath) ?? []
+  if (id === undefined || name === undefined) throw invalid('path', 'must look like artifacts/<id>/<name>', idOrPath)
+  return { id: parseId('path', id), name }
+}
+
+/** Passes bytes on while it counts and hashes them; fails when there are more or fewer than announced. */
+export async function* exactly(bytes: number, content: AsyncIterable<Uint8Array>, seen: (digest: string) => void) {
+  const hash = createHash('sha256')
+  let count = 0
+  for await (const chunk of content) {
+    count += chunk.length
+    if (count > bytes) break
+    hash.update(chunk)
+    yield chunk
+  }
+  if (count !== bytes) {
+    throw invalid('bytes', `${count > bytes ? 'more than' : `${count} of`} the announced ${bytes} bytes came`, bytes)
+  }
+  seen(hash.digest('hex'))
+}
+
+function invalid(param: string, details: string, value: unknown): AppError {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot use "${param}" of an artifact: ${details}`, {
+    param,
+    details,
+    value,
+  })
+}

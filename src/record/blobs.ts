@@ -1,0 +1,62 @@
+/** Large values, each in a file named by the SHA-256 of its bytes. */
+import { hash, randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '#model'
+import type { BlobBytes, BlobReference } from './line.ts'
+
+/** Writes the blob unless it is there. Either way the folder must be synced before the blob is named. */
+export function writeBlob(folder: string, { digest, bytes }: BlobBytes): void {
+  const file = join(folder, digest)
+  if (existsSync(file)) return
+  const draft = `${file}.${randomBytes(8).toString('hex')}`
+  const descriptor = openSync(draft, 'wx', 0o600)
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
+    fdatasyncSync(descriptor)
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+export function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The bytes of a blob, or what is wrong with it. */
+export function openBlob(folder: string, { $blob: digest, bytes }: BlobReference): Buffer | string {
+  if (!/^[0-9a-f]{64}$/.test(digest)) return 'its blob reference is no digest'
+  try {
+    const content = readFileSync(join(folder, digest))
+    return content.length === bytes && hash('sha256', content) === digest ? content : `its blob ${digest} was changed`
+  } catch (error) {
+    return `its blob ${digest} cannot be read: ${(error as Error).message}`
+  }
+}
+
+/** The text of a blob, checked against its digest. */
+export function readBlob(folder: string, reference: BlobReference): string {
+  const content = openBlob(folder, reference)
+  if (typeof content !== 'string') return content.toString()
+  const next = 'Run "metier audit verify", and restore the file from a backup'
+  throw new AppError('LEDGER_BROKEN', `Cannot read a recorded value: ${content}. ${next}`, { digest: reference.$blob })
+}

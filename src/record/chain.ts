@@ -1,0 +1,144 @@
+/** One run's chain in the hands of its owner: events take their place and their time at once, and reach the disk together. */
+import assert from 'node:assert/strict'
+import { type AppError, type EventBodies, type EventType, type InboxType, limits, type RunId, toAppError } from '#model'
+import { bodyText } from './line.ts'
+import type { WriterQueue } from './queue.ts'
+import type { ChainWrite } from './request.ts'
+import { sealText } from './seal.ts'
+
+export type InboxItem = {
+  [Type in InboxType]: { id: number; type: Type; body: EventBodies[Type] }
+}[InboxType]
+
+export type SealedSecret = { placeholder: string; value: string; server: string }
+
+export type Chain = {
+  readonly run: RunId
+  readonly epoch: number
+  lastAt(): number
+  /** Synchronous and not yet durable. Throws what an earlier write failed with. */
+  append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number }
+  /** Resolves when everything appended so far is on disk. */
+  durable(): Promise<void>
+  inbox(): InboxItem[]
+  /** The row goes in the same transaction as the events appended around it. */
+  consume(id: number): void
+  onInbox(listener: () => void): () => void
+  /** Keeps a true value for as long as the run is open. */
+  seal(placeholder: string, value: string, server: string): void
+  sealed(): SealedSecret[]
+  suspend(body: EventBodies['run.suspended']): Promise<void>
+  finish(body: EventBodies['run.finished']): Promise<void>
+}
+
+export type ChainStart = {
+  run: RunId
+  epoch: number
+  n: number
+  at: number
+  opens: ChainWrite['opens']
+  sealed: SealedSecret[]
+}
+
+export type ChainWorld = {
+  queue: WriterQueue
+  now(): number
+  sealingKey(): Uint8Array
+  readInbox(run: RunId): InboxItem[]
+  onInbox(run: RunId, listener: () => void): () => void
+}
+
+const suspendedStatus = { approval: 'approval_required', uncertain: 'uncertain', stopped: 'interrupted' } as const
+
+export function openChain(start: ChainStart, world: ChainWorld): Chain {
+  const { run, epoch } = start
+  const secrets = [...start.sealed]
+  const taken = new Set<number>()
+  let { n, at, opens } = start
+  let draft = emptyDraft()
+  let timer: NodeJS.Timeout | undefined
+  let posted: Promise<unknown> = Promise.resolve()
+  let failure: AppError | undefined
+  let isOver = false
+
+  function emptyDraft(): Pick<ChainWrite, 'entries' | 'consumed' | 'sealed'> {
+    return { entries: [], consumed: [], sealed: [] }
+  }
+
+  /** Whoever waits for nothing still gets to the disk, a little later. */
+  function postSoon(): void {
+    if (failure) throw failure
+    assert(!isOver, 'nothing is written to a run after its owner has left it')
+    if (draft.entries.length >= limits.commitRequestsMax) post(null)
+    else timer ??= setTimeout(post, limits.commitDelayMsMax, null)
+  }
+
+  function post(leaves: ChainWrite['leaves']): void {
+    clearTimeout(timer)
+    timer = undefined
+    const { entries, consumed, sealed } = draft
+    if (entries.length + consumed.length + sealed.length === 0) return
+    posted = world.queue.ask({ kind: 'chain', run, epoch, after: n - entries.length, opens, ...draft, leaves })
+    posted.catch((error) => (failure ??= toAppError(error)))
+    draft = emptyDraft()
+    opens = null
+  }
+
+  async function durable(): Promise<void> {
+    post(null)
+    await posted
+    if (failure) throw failure
+  }
+
+  function append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number } {
+    const { text, blobs } = bodyText(body)
+    postSoon()
+    n += 1
+    at = Math.max(at, world.now())
+    draft.entries.push({ type, at, body: text, blobs })
+    return { n, at }
+  }
+
+  async function leave(
+    type: 'run.suspended' | 'run.finished',
+    body: object,
+    leaves: ChainWrite['leaves'],
+  ): Promise<void> {
+    append(type, body as never)
+    post(leaves)
+    isOver = true
+    await durable()
+  }
+
+  return {
+    run,
+    epoch,
+    lastAt: () => at,
+    append,
+    durable,
+    inbox: () => world.readInbox(run).filter(({ id }) => !taken.has(id)),
+    consume(id) {
+      postSoon()
+      taken.add(id)
+      draft.consumed.push(id)
+    },
+    onInbox: (listener) => world.onInbox(run, listener),
+    seal(placeholder, value, server) {
+      postSoon()
+      secrets.push({ placeholder, value, server })
+      draft.sealed.push({
+        placeholder,
+        server,
+        box: sealText(value, sealPlace(run, placeholder, server), world.sealingKey()),
+      })
+    },
+    sealed: () => [...secrets],
+    suspend: (body) => leave('run.suspended', body, { status: suspendedStatus[body.why], callCount: null }),
+    finish: (body) => leave('run.finished', body, { status: body.status, callCount: body.callCount }),
+  }
+}
+
+/** What a sealed value is bound to. */
+export function sealPlace(run: string, placeholder: string, server: string): string {
+  return JSON.stringify([run, placeholder, server])
+}

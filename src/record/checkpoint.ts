@@ -1,0 +1,75 @@
+/** Checkpoints: the heads that moved, signed, in the home's chain and once more in a file outside the database. */
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { homeChain, limits } from '#model'
+import { homeEntry } from './apply.ts'
+import { homePaths } from './home.ts'
+import { publicKeyOf, signingKey, signText } from './keys.ts'
+import { appendHome, inTransaction, type Ledger } from './ledger.ts'
+
+export type Heads = Record<string, { n: number; hash: string }>
+
+export function checkpointIsDue(ledger: Ledger): boolean {
+  return lastSeq(ledger) - checkpointSeq(ledger) >= limits.checkpointEventsMax
+}
+
+/** Writes a checkpoint if anything moved since the last. First the database, then the file: the file is never ahead. */
+export function writeCheckpoint(ledger: Ledger, at: number): { n: number; heads: number } {
+  const written = inTransaction(ledger, () => {
+    mendFile(ledger)
+    return appendCheckpoint(ledger, at)
+  })
+  inTransaction(ledger, () => mendFile(ledger))
+  return written
+}
+
+function appendCheckpoint(ledger: Ledger, at: number): { n: number; heads: number } {
+  const home = ledger.sql('SELECT n, hash FROM run WHERE run = ?').get(homeChain) as { n: number; hash: string }
+  const since = checkpointSeq(ledger)
+  if (lastSeq(ledger) === since) return { n: home.n, heads: 0 }
+  const moved = ledger
+    .sql('SELECT run, n, hash FROM run WHERE run IN (SELECT run FROM event WHERE seq > ?) AND run <> ? ORDER BY run')
+    .all(since, homeChain) as { run: string; n: number; hash: string }[]
+  const heads: Heads = { [homeChain]: { n: home.n, hash: home.hash } }
+  for (const { run, n, hash } of moved) heads[run] = { n, hash }
+  const key = signingKey(homePaths(ledger.home).keys)
+  const body = { heads, signature: signText(JSON.stringify(heads), key), key: publicKeyOf(key) }
+  const { n } = appendHome(ledger, homeEntry('ledger.checkpointed', at, body))
+  return { n, heads: moved.length + 1 }
+}
+
+/** Appends to the file what the chain has and the file has not: a crash may have come between the two. */
+export function mendFile(ledger: Ledger): void {
+  const descriptor = openSync(homePaths(ledger.home).checkpoints, 'a+', 0o600)
+  try {
+    const { end, n } = lastWhole(descriptor)
+    const missing = ledger
+      .sql(`SELECT line FROM event WHERE type = 'ledger.checkpointed' AND n > ? AND run = 'home' ORDER BY n`)
+      .all(n) as { line: string }[]
+    if (missing.length === 0) return
+    ftruncateSync(descriptor, end)
+    writeSync(descriptor, missing.map(({ line }) => `${line}\n`).join(''))
+    fdatasyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Where the last whole line ends, and its number in the home's chain. */
+function lastWhole(descriptor: number): { end: number; n: number } {
+  const size = fstatSync(descriptor).size
+  const tail = Buffer.alloc(Math.min(size, 2 * limits.eventLineBytesMax))
+  readSync(descriptor, tail, 0, tail.length, size - tail.length)
+  const end = tail.lastIndexOf(0x0a) + 1
+  const start = end > 1 ? tail.lastIndexOf(0x0a, end - 2) + 1 : 0
+  const n = /^\{"run":"home","n":(\d+),/.exec(tail.toString('latin1', start, end))?.[1]
+  return { end: size - tail.length + end, n: Number(n ?? 0) }
+}
+
+function lastSeq({ sql }: Ledger): number {
+  return (sql('SELECT coalesce(max(seq), 0) AS seq FROM event').get() as { seq: number }).seq
+}
+
+function checkpointSeq({ sql }: Ledger): number {
+  const row = sql(`SELECT seq FROM event WHERE type = 'ledger.checkpointed' ORDER BY n DESC LIMIT 1`).get()
+  return (row?.seq as number | undefined) ?? 0
+}

@@ -1,0 +1,63 @@
+/** An event as exact bytes: its line, its hash, and what of it is too large to stand in it. */
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { AppError, isObject, limits, toText } from '#model'
+
+export const firstHash = '0'.repeat(64)
+
+/** A value that stands outside its event, by its digest. */
+export type BlobReference = { $blob: string; bytes: number }
+export type BlobBytes = { digest: string; bytes: Uint8Array }
+
+/** The line up to its body; the rest is the body and one brace. */
+export function lineHead(run: string, n: number, at: string, type: string): string {
+  return `{"run":${JSON.stringify(run)},"n":${n},"at":"${at}","type":"${type}","body":`
+}
+
+export function lineText(run: string, n: number, at: number, type: string, body: string): string {
+  const line = `${lineHead(run, n, new Date(at).toISOString(), type)}${body}}`
+  assert(Buffer.byteLength(line) <= limits.eventLineBytesMax, 'what is large in an event stands as a blob')
+  return line
+}
+
+export function lineHash(previous: string, line: string): string {
+  return hash('sha256', `${previous}\n${line}`)
+}
+
+/** A body as JSON text, members in the order given; what is too large, or could be taken for a reference, as a blob. */
+export function bodyText(body: object): { text: string; blobs: BlobBytes[] } {
+  const blobs: BlobBytes[] = []
+  const members: string[] = []
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined) continue
+    const text = toText(value)
+    assert(!/[\0-\x1f]/.test(text), 'the text of a member has no line break')
+    members.push(`${JSON.stringify(name)}:${mustStandOutside(text) ? reference(text, blobs) : text}`)
+  }
+  return { text: `{${members.join(',')}}`, blobs }
+}
+
+export function isBlobReference(value: unknown): value is BlobReference {
+  return isObject(value) && typeof value.$blob === 'string'
+}
+
+function mustStandOutside(text: string): boolean {
+  const bytesMax = limits.eventValueBytesMax
+  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) return true
+  return /\$blob|\\u/.test(text) && isBlobLike(JSON.parse(text))
+}
+
+function isBlobLike(value: unknown): boolean {
+  return isObject(value) && Object.hasOwn(value, '$blob')
+}
+
+function reference(text: string, blobs: BlobBytes[]): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length > limits.blobBytesMax) {
+    const state = `a value of ${bytes.length} bytes is over the limit of ${limits.blobBytesMax}`
+    throw new AppError('RESULT_TOO_LARGE', `Cannot record the event: ${state}`, { bytes: bytes.length })
+  }
+  const digest = hash('sha256', bytes)
+  blobs.push({ digest, bytes })
+  return JSON.stringify({ $blob: digest, bytes: bytes.length } satisfies BlobReference)
+}

@@ -1,0 +1,46 @@
+/** Who is alive: each process holds a lock on its own file for as long as it lives, and the kernel lets go of it. */
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { newId, type ProcessId } from '#model'
+
+export type ProcessLock = { process: ProcessId; release(): void }
+
+/** The file gets its name only once it is locked, so a name without a lock is always a dead process. */
+export function lockProcess(folder: string): ProcessLock {
+  const process = newId<ProcessId>()
+  const file = join(folder, `${process}.db`)
+  const database = new DatabaseSync(`${file}.new`)
+  database.exec('BEGIN EXCLUSIVE')
+  renameSync(`${file}.new`, file)
+  return {
+    process,
+    release() {
+      rmSync(file, { force: true })
+      database.close()
+    },
+  }
+}
+
+/** True while the process holds its lock, as a stopped one (SIGSTOP) does. In doubt it is alive: nobody is robbed by mistake. */
+export function isProcessAlive(folder: string, process: string): boolean {
+  const file = join(folder, `${process}.db`)
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(file, { readOnly: true })
+    database.prepare('SELECT 1 FROM sqlite_schema').get()
+    return false
+  } catch {
+    return existsSync(file)
+  } finally {
+    database?.close()
+  }
+}
+
+/** Removes what dead processes left behind. */
+export function removeDead(folder: string, self: string): void {
+  for (const name of readdirSync(folder)) {
+    const process = /^([0-9a-f-]{36})\.db$/.exec(name)?.[1]
+    if (process && process !== self && !isProcessAlive(folder, process)) rmSync(join(folder, name), { force: true })
+  }
+}

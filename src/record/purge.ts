@@ -1,0 +1,36 @@
+/** Purging: a finished run leaves whole; its head and count stay in the home's chain. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '#model'
+import { findRun, homeEntry, isFinished } from './apply.ts'
+import { homePaths } from './home.ts'
+import { appendHome, inTransaction, type Ledger } from './ledger.ts'
+
+export function purgeRun(ledger: Ledger, run: string, at: number): void {
+  const digests = inTransaction(ledger, () => removeRows(ledger, run, at))
+  // Once more alone with the database: a blob that another run has named meanwhile stays.
+  inTransaction(ledger, () => {
+    for (const digest of digests) {
+      if (ledger.sql('SELECT 1 FROM blob WHERE digest = ?').get(digest)) continue
+      rmSync(join(homePaths(ledger.home).blobs, digest), { force: true })
+    }
+  })
+}
+
+function removeRows(ledger: Ledger, run: string, at: number): string[] {
+  const { status, n, hash } = findRun(ledger, run)
+  if (!isFinished(status)) {
+    const details = 'only a finished run may be purged'
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot purge run ${run}: ${details}. Cancel it first`, {
+      param: 'run',
+      details,
+    })
+  }
+  const blobs = ledger.sql('SELECT digest FROM blob WHERE run = ?').all(run) as { digest: string }[]
+  ledger.sql('INSERT INTO purged SELECT run, key FROM run WHERE run = ?').run(run)
+  // Before the rows go: the highest seq must never be given out twice.
+  appendHome(ledger, homeEntry('run.purged', at, { run, head: hash, count: n }))
+  for (const table of ['event', 'run', 'blob', 'inbox', 'sealed'])
+    ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
+  return blobs.map(({ digest }) => digest)
+}

@@ -1,0 +1,128 @@
+/** The database file: its tables, its settings, and a refusal in plain words where it cannot be trusted. */
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { AppError, limits } from '#model'
+import { storeError } from './store-error.ts'
+
+/** `Méti`, so that nobody else's database is taken for ours. */
+const applicationId = 0x4de97469
+export const schemaVersion = 1
+/** Older ones can corrupt a WAL file that several connections write. */
+const sqliteVersionMin = [3, 51, 3]
+
+const tables = `
+  CREATE TABLE event (
+    seq INTEGER PRIMARY KEY, run TEXT NOT NULL, n INTEGER NOT NULL, type TEXT NOT NULL, line TEXT NOT NULL,
+    hash TEXT NOT NULL, UNIQUE (run, n)
+  ) STRICT;
+  CREATE INDEX event_checkpoint ON event (n) WHERE type = 'ledger.checkpointed';
+
+  -- An index of the record, never the truth: verify() compares it with the chains. The home's chain has a row too.
+  CREATE TABLE run (
+    run TEXT PRIMARY KEY, owner TEXT, epoch INTEGER NOT NULL, status TEXT NOT NULL, key TEXT UNIQUE, intent TEXT,
+    started_at INTEGER NOT NULL, call_count INTEGER NOT NULL, n INTEGER NOT NULL, hash TEXT NOT NULL, at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX run_started ON run (started_at);
+  CREATE TABLE purged (run TEXT PRIMARY KEY, key TEXT UNIQUE) STRICT, WITHOUT ROWID;
+  CREATE TABLE blob (run TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, digest)) STRICT, WITHOUT ROWID;
+  CREATE INDEX blob_digest ON blob (digest);
+  CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, type TEXT NOT NULL, box BLOB NOT NULL) STRICT;
+  CREATE TABLE sealed (
+    run TEXT NOT NULL, placeholder TEXT NOT NULL, server TEXT NOT NULL, box BLOB NOT NULL,
+    PRIMARY KEY (run, placeholder, server)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TRIGGER event_stays BEFORE UPDATE ON event BEGIN
+    SELECT RAISE(ABORT, 'the record is append-only');
+  END;
+  CREATE TRIGGER event_remains BEFORE DELETE ON event WHEN NOT EXISTS (SELECT 1 FROM purged WHERE run = OLD.run) BEGIN
+    SELECT RAISE(ABORT, 'the record is append-only');
+  END;
+`
+
+/** Creates or checks the file. Everything that could make it untrustworthy later is refused here. */
+export function prepareDatabase(file: string, create: boolean): void {
+  if (!create && !existsSync(file)) {
+    throw new AppError('CONFIG_INVALID', `Cannot open the record: there is no ${file}. Name its folder with --home`)
+  }
+  try {
+    const database = openForWriting(file)
+    try {
+      migrate(database, file)
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw storeError(error, `open the record ${file}`)
+  }
+}
+
+export function openForWriting(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: limits.storeBusyMsMax })
+  refuseOldSqlite(database)
+  demand(database, 'journal_mode', 'WAL', 'wal')
+  demand(database, 'synchronous', 'FULL', 2)
+  database.exec('PRAGMA recursive_triggers = ON; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864')
+  database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
+  harden(database)
+  return database
+}
+
+export function openForReading(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: limits.storeBusyMsMax, readOnly: true })
+  harden(database)
+  return database
+}
+
+/** A newer process may change the tables under us: then we stop instead of guessing. */
+export function refuseNewer(version: number): void {
+  if (version <= schemaVersion) return
+  const state = `its format is ${version}, and this metier knows ${schemaVersion}`
+  throw new AppError('CONFIG_INVALID', `Cannot use the record: ${state}. Update metier`, {
+    version,
+    known: schemaVersion,
+  })
+}
+
+function migrate(database: DatabaseSync, file: string): void {
+  if (pragma(database, 'user_version') === schemaVersion && pragma(database, 'application_id') === applicationId) return
+  database.exec('BEGIN IMMEDIATE')
+  const version = pragma(database, 'user_version') as number
+  const isOurs = pragma(database, 'application_id') === applicationId
+  refuseNewer(isOurs ? version : 0)
+  if (version === 0 && pragma(database, 'schema_version') === 0) {
+    database.exec(tables)
+    database.prepare(`INSERT INTO run VALUES ('home', NULL, 0, 'home', NULL, NULL, 0, 0, 0, ?, 0)`).run('0'.repeat(64))
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`)
+  } else if (!isOurs) {
+    throw new AppError('CONFIG_INVALID', `Cannot open the record ${file}: it is another program's database`)
+  }
+  database.exec('COMMIT')
+}
+
+function refuseOldSqlite(database: DatabaseSync): void {
+  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+  const parts = version.split('.').map(Number)
+  const difference = sqliteVersionMin.map((least, i) => (parts[i] ?? 0) - least).find((part) => part !== 0) ?? 0
+  if (difference >= 0) return
+  const state = `SQLite ${version} is older than ${sqliteVersionMin.join('.')}`
+  throw new AppError('CONFIG_INVALID', `Cannot keep a record: ${state}. Use Node 24.15 or newer`, { version })
+}
+
+/** Sets what durability rests on, and reads it back: some file systems silently give less. */
+function demand(database: DatabaseSync, name: string, value: string, expected: unknown): void {
+  database.exec(`PRAGMA ${name} = ${value}`)
+  const actual = pragma(database, name)
+  if (actual === expected) return
+  const state = `${name} is ${actual} instead of ${expected}, so a crash could lose what was acknowledged`
+  throw new AppError('CONFIG_INVALID', `Cannot keep a record here: ${state}. Use a local disk`, { [name]: actual })
+}
+
+function harden(database: DatabaseSync): void {
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384')
+  database.enableDefensive(true)
+}
+
+function pragma(database: DatabaseSync, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+}

@@ -1,0 +1,34 @@
+/** What SQLite and the file system say, in our words. */
+import { AppError, isObject } from '#model'
+
+const sqliteReadOnly = 8
+const sqliteCorrupt = 11
+const sqliteFull = 13
+const sqliteCannotOpen = 14
+const sqliteNotADatabase = 26
+const sqliteShmSize = 4874
+
+/** The error as an AppError; `doing` completes "Cannot …". */
+export function storeError(thrown: unknown, doing: string): AppError {
+  if (thrown instanceof AppError) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const code = isObject(thrown) ? thrown.code : undefined
+  const extended = isObject(thrown) && typeof thrown.errcode === 'number' ? thrown.errcode : 0
+  const primary = extended & 0xff
+  if (primary === sqliteFull || extended === sqliteShmSize || code === 'ENOSPC' || code === 'EDQUOT') {
+    return new AppError('STORE_FULL', `Cannot ${doing}: the disk is full. Free some space, then resume`, {}, thrown)
+  }
+  if (primary === sqliteNotADatabase || primary === sqliteCorrupt) {
+    const next = 'Restore a backup, or move the file away'
+    return new AppError('LEDGER_BROKEN', `Cannot ${doing}: ${message}. ${next}`, {}, thrown)
+  }
+  if (primary === sqliteReadOnly || primary === sqliteCannotOpen || isRefusal(code)) {
+    const next = 'Choose a folder that you may write with --home'
+    return new AppError('CONFIG_INVALID', `Cannot ${doing}: ${message}. ${next}`, {}, thrown)
+  }
+  return new AppError('TOOL_INTERNAL_ERROR', `Cannot ${doing}: ${message}`, {}, thrown)
+}
+
+function isRefusal(code: unknown): boolean {
+  return code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST'
+}

@@ -1,0 +1,146 @@
+/** The store of one home: starts and takes runs, reads what was recorded, and passes on what others say. */
+import {
+  type Event,
+  type EventBodies,
+  type EventType,
+  type InboxType,
+  limits,
+  type ProcessId,
+  type RunId,
+} from '#model'
+import { homeEntry, ownedByAnother } from './apply.ts'
+import { backUp } from './backup.ts'
+import { type Chain, type ChainWorld, openChain } from './chain.ts'
+import { watchChanges } from './changes.ts'
+import { createHome, homePaths } from './home.ts'
+import { sealingKey } from './keys.ts'
+import { isProcessAlive, lockProcess, removeDead } from './owner.ts'
+import { openQueue } from './queue.ts'
+import { openReader, type RunRow, type Stats } from './reader.ts'
+import { prepareDatabase } from './schema.ts'
+import { sealText } from './seal.ts'
+
+export type Store = {
+  readonly home: string
+  readonly process: ProcessId
+  /** Synchronous: the run's row, run.started and the home's run.opened are one transaction, durable with `chain.durable()`. */
+  startRun(run: RunId, body: EventBodies['run.started']): Chain
+  /** Takes over a run that nobody living owns, or that this process lost hold of. */
+  takeRun(run: RunId): Promise<Chain>
+  /** Newest first. */
+  runs(options?: { limit?: number }): RunRow[]
+  run(run: RunId): RunRow | undefined
+  /** The run that was started with this key, also if it was purged since. */
+  runByKey(key: string): RunId | undefined
+  isPurged(run: RunId): boolean
+  events(run: string, options?: { after?: number; type?: EventType }): Event[]
+  eventsSince(seq: number, limit: number): { seq: number; line: string }[]
+  /** The JSON text of a member of an event, also of one that stands as a blob. */
+  text(value: unknown): string
+  /** An answer for a run that another process may own. */
+  send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void>
+  appendHome<Type extends EventType>(type: Type, body: EventBodies[Type]): Promise<void>
+  onChange(listener: () => void): () => void
+  isAlive(process: ProcessId): boolean
+  checkpoint(): Promise<{ n: number; heads: number }>
+  purge(run: RunId): Promise<void>
+  /** Purges what was finished more than so many days ago. */
+  expire(days: number): Promise<RunId[]>
+  backup(file: string): Promise<void>
+  stats(): Stats
+  close(): Promise<void>
+}
+
+export type StoreOptions = { home: string; now?: () => number; create?: boolean }
+
+export async function openStore({ home, now = Date.now, create = true }: StoreOptions): Promise<Store> {
+  const paths = homePaths(home)
+  if (create) createHome(home)
+  prepareDatabase(paths.database, create)
+  const lock = lockProcess(paths.processes)
+  removeDead(paths.processes, lock.process)
+  let key: Uint8Array | undefined
+  const seal = () => (key ??= sealingKey(paths.keys))
+  const isAlive = (process: ProcessId) => process === lock.process || isProcessAlive(paths.processes, process)
+  const reader = openReader(home, seal, isAlive)
+  const changes = watchChanges(reader.database)
+  const queue = openQueue({ home, process: lock.process }, () => void checkpoint().catch(() => {}))
+  const timer = setInterval(
+    () => queue.hasWritten() && void checkpoint().catch(() => {}),
+    limits.checkpointMsMax,
+  ).unref()
+  const world: ChainWorld = { queue, now, sealingKey: seal, readInbox: reader.inbox, onInbox: changes.onInbox }
+
+  function startRun(run: RunId, body: EventBodies['run.started']): Chain {
+    const opens = { key: body.key ?? null, intent: body.intent }
+    const chain = openChain({ run, epoch: 1, n: 0, at: now(), opens, sealed: [] }, world)
+    chain.append('run.started', body)
+    return chain
+  }
+
+  async function takeRun(run: RunId): Promise<Chain> {
+    const row = reader.run(run)
+    const owner = row?.owner ?? null
+    if (owner !== null && owner !== lock.process && isAlive(owner)) throw ownedByAnother(run, owner)
+    const taken = await queue.ask({ kind: 'take', run, owner, epoch: row?.epoch ?? 0 })
+    const { epoch, n, at } = taken as { epoch: number; n: number; at: number }
+    removeDead(paths.processes, lock.process)
+    return openChain({ run, epoch, n, at, opens: null, sealed: reader.sealed(run) }, world)
+  }
+
+  async function send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void> {
+    await queue.ask({ kind: 'send', run, type, box: sealText(JSON.stringify(body), run, seal()) })
+    changes.look()
+  }
+
+  async function checkpoint(): Promise<{ n: number; heads: number }> {
+    return (await queue.ask({ kind: 'checkpoint', at: now() })) as { n: number; heads: number }
+  }
+
+  async function purge(run: RunId): Promise<void> {
+    await queue.ask({ kind: 'purge', run, at: now() })
+  }
+
+  async function expire(days: number): Promise<RunId[]> {
+    const before = now() - days * 24 * 60 * 60 * 1000
+    const old = reader.finishedBefore(before)
+    for (const run of old) await purge(run)
+    return old
+  }
+
+  async function close(): Promise<void> {
+    clearInterval(timer)
+    changes.stop()
+    try {
+      if (queue.hasWritten()) await checkpoint()
+    } finally {
+      reader.database.close()
+      await queue.close()
+      lock.release()
+    }
+  }
+
+  return {
+    home,
+    process: lock.process,
+    startRun,
+    takeRun,
+    runs: reader.runs,
+    run: reader.run,
+    runByKey: reader.runByKey,
+    isPurged: reader.isPurged,
+    events: reader.events,
+    eventsSince: reader.eventsSince,
+    text: reader.text,
+    send,
+    appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entry: homeEntry(type, now(), body) })),
+    onChange: changes.onChange,
+    isAlive,
+    checkpoint,
+    purge,
+    expire,
+    backup: (file) => backUp(home, reader.database, file),
+    stats: reader.stats,
+    close,
+  }
+}

@@ -1,0 +1,70 @@
+/** The writer thread: whatever waits is committed together, and acknowledged when it is on disk. */
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { limits } from '#model'
+import { apply, type SharedAsk } from './apply.ts'
+import { checkpointIsDue, writeCheckpoint } from './checkpoint.ts'
+import { inSavepoint, inTransaction, type Ledger, openLedger } from './ledger.ts'
+import { purgeRun } from './purge.ts'
+import type { Ack, Message, Reply, Request, WriterData } from './request.ts'
+import { storeError } from './store-error.ts'
+
+const port = parentPort!
+const { home, process } = workerData as WriterData
+const ledger = openLedger(home, process)
+
+port.on('message', (first: Message) => {
+  const requests: Request[] = []
+  let message: Message | undefined = first
+  while (message !== undefined && message !== 'close') {
+    requests.push(...message)
+    message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
+  }
+  if (requests.length > 0) port.postMessage(commit(ledger, requests))
+  if (message === 'close') close(ledger)
+})
+
+function commit(ledger: Ledger, requests: Request[]): Reply {
+  const acks = commitTogether(ledger, requests.filter(isShared))
+  for (const request of requests) if (!isShared(request)) acks.push(commitAlone(ledger, request))
+  return { acks, checkpointIsDue: checkpointIsDue(ledger) }
+}
+
+/** One commit for all; each may be refused alone, but what the disk refuses is refused to all. */
+function commitTogether(ledger: Ledger, requests: (Request & { ask: SharedAsk })[]): Ack[] {
+  if (requests.length === 0) return []
+  try {
+    return inTransaction(ledger, () =>
+      requests.map(({ id, ask }) => {
+        const outcome = inSavepoint(ledger, () => apply(ledger, ask))
+        return 'error' in outcome ? refusal(id, outcome.error) : { id, value: outcome.value }
+      }),
+    )
+  } catch (error) {
+    return requests.map(({ id }) => refusal(id, error))
+  }
+}
+
+function commitAlone(ledger: Ledger, { id, ask }: Request): Ack {
+  try {
+    if (ask.kind === 'checkpoint') return { id, value: writeCheckpoint(ledger, ask.at) }
+    if (ask.kind === 'purge') return { id, value: purgeRun(ledger, ask.run, ask.at) }
+    throw new Error(`"${ask.kind}" shares its transaction`)
+  } catch (error) {
+    return refusal(id, error)
+  }
+}
+
+function isShared(request: Request): request is Request & { ask: SharedAsk } {
+  return request.ask.kind !== 'checkpoint' && request.ask.kind !== 'purge'
+}
+
+function refusal(id: number, error: unknown): Ack {
+  return { id, error: storeError(error, 'write the record').toJSON() }
+}
+
+/** Leaves a small file behind where nobody else reads; where somebody does, the next to close will. */
+function close({ database }: Ledger): void {
+  database.exec('PRAGMA busy_timeout = 0; PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+  port.close()
+}

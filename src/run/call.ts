@@ -1,0 +1,158 @@
+/** One open call of a run: what it is, where it stands, and how it is tried until its outcome is known. */
+import { createHash } from 'node:crypto'
+import type { Catalog } from '#catalog'
+import {
+  AppError,
+  type Budget,
+  type Effect,
+  type ErrorData,
+  type EventBodies,
+  isObject,
+  type Json,
+  keyParameter,
+  limits,
+  RawJson,
+  type RunId,
+  splitToolId,
+  type Tool,
+  toText,
+} from '#model'
+import type { Secrets } from '#record'
+import type { RecordedCall } from './journal.ts'
+
+export type OpenCall = {
+  number: number
+  tool: string
+  /** The program's own bytes; replay compares them. */
+  args: string
+  task?: string
+  definition: Tool | null
+  effect: Effect | null
+  key?: string
+  attempt: number
+  /** The time of the turn that issued it. */
+  issuedAt: number
+  /** Arguments that a human put in place of the program's. */
+  edited?: string
+  state: 'moving' | 'asking' | 'uncertain'
+  approval?: { id: string; digest: string; expiresAt: number }
+  abort: AbortController
+  timer?: NodeJS.Timeout
+}
+
+export function fresh(number: number, issuedAt: number) {
+  return { number, issuedAt, attempt: 0, state: 'moving' as const, abort: new AbortController() }
+}
+
+/** A call of the record, open again; its definition is looked up anew. */
+export function reopened(recorded: RecordedCall, issuedAt: number): OpenCall {
+  const { number, tool, args, task, effect, key, edited, attempt } = recorded
+  return {
+    ...fresh(number, issuedAt),
+    tool,
+    args,
+    ...(task === undefined ? {} : { task }),
+    definition: null,
+    effect,
+    ...(key === undefined ? {} : { key }),
+    ...(edited === undefined ? {} : { edited }),
+    attempt,
+  }
+}
+
+/** The same run and call always give the same key, so that a server can tell a repetition. */
+export function keyOf(run: RunId, number: number): string {
+  return createHash('sha256').update(`${run} ${number}`).digest('hex').slice(0, 32)
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** What is sent: the arguments, edited or not, and the key where the tool takes one and the program gave none. */
+export function argumentsToSend(call: OpenCall): Json {
+  const args = JSON.parse(call.edited ?? call.args) as Json
+  const parameter = call.effect === null ? null : keyParameter(call.effect)
+  if (parameter === null || call.key === undefined || !isObject(args) || args[parameter] !== undefined) return args
+  return { ...(args as { [key: string]: Json }), [parameter]: call.key }
+}
+
+/** A value as the program gets it; a larger one is recorded whole, and the program is told where it is. */
+export function tooLarge(run: RunId, call: OpenCall, bytes: number): AppError | null {
+  if (bytes <= limits.resultBytesMax) return null
+  const message = `Cannot hand the result of "${call.tool}" to the program: it has ${bytes} bytes, at most ${limits.resultBytesMax} are handed over; page it with result`
+  return new AppError('RESULT_TOO_LARGE', message, {
+    tool: call.tool,
+    bytes,
+    handle: { run, call: String(call.number) },
+  })
+}
+
+export function argumentsOf(call: OpenCall): Json {
+  return JSON.parse(call.edited ?? call.args) as Json
+}
+
+export function issuedBody({
+  number,
+  tool,
+  task,
+  args,
+  effect,
+  key,
+  definition,
+}: OpenCall): EventBodies['call.issued'] {
+  return {
+    call: String(number),
+    tool,
+    ...(task === undefined ? {} : { task }),
+    args: new RawJson(args),
+    effect,
+    effectFrom: definition?.effectFrom ?? null,
+    ...(key === undefined ? {} : { key }),
+    definition: definition?.digest ?? null,
+  }
+}
+
+export type Result = { ok: true; value: Json } | { ok: false; error: AppError }
+
+type Keeping = { secrets: Secrets; chain: { run: RunId } }
+
+/** What a result leaves in the record, without its secrets. */
+export function resultMember(call: OpenCall, result: Result, { secrets, chain }: Keeping) {
+  const from = splitToolId(call.tool)?.server ?? 'metier'
+  if (!result.ok) {
+    const { context, ...error } = result.error.toJSON()
+    const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
+    return { ok: false, error: hidden as unknown as ErrorData, bytes: 0 }
+  }
+  const value = new RawJson(toText(secrets.hide(result.value, from)))
+  const bytes = Buffer.byteLength(value.text)
+  const large = tooLarge(chain.run, call, bytes)
+  return large === null ? { ok: true, value, bytes } : { ok: false, value, error: large.toJSON(), bytes }
+}
+
+type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf'> }
+
+/** Why a call is not made at all, whatever the policy says. */
+export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, bytesSoFar: number): AppError | null {
+  const { calls, bytes } = budget
+  if (call.number > calls || bytesSoFar > bytes) {
+    const what = call.number > calls ? `${calls} calls` : `${bytes} bytes of results`
+    const message = `Cannot call "${call.tool}": the run's budget of ${what} is used up`
+    return new AppError('BUDGET_EXCEEDED', message, { calls, bytes })
+  }
+  if (call.definition === null) {
+    const hint = splitToolId(call.tool) === null ? 'a tool is named server:name' : 'discover finds what there is'
+    const message = `Cannot call "${call.tool}": there is no such tool; ${hint}`
+    return new AppError('TOOL_NOT_FOUND', message, { tool: call.tool })
+  }
+  return catalog.problemOf(call.definition, argumentsOf(call))
+}
+
+/** A secret goes freely only to the server it came from. */
+export function leakOf(call: OpenCall, secrets: Secrets): string | null {
+  const { server } = splitToolId(call.tool)!
+  const { foreign } = secrets.reveal(argumentsOf(call), server)
+  const origins = [...new Set(foreign.map(({ from }) => (from === 'args' ? "the run's arguments" : from)))]
+  return origins.length === 0 ? null : `it would send a secret of ${origins.join(', ')} to ${server}`
+}

@@ -1,0 +1,116 @@
+/** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
+import { AppError, type Delivery, type Effect, type Event, type EventBodies, toText } from '#model'
+
+export type RecordedCall = {
+  number: number
+  tool: string
+  args: string
+  task?: string
+  effect: Effect | null
+  key?: string
+  attempt: number
+  /** Its last word: a call is in doubt exactly when that is `sent`. */
+  last: 'issued' | 'sent' | 'resolved'
+  sentAt: number | null
+  /** Arguments that a human put in place of the program's. */
+  edited?: string
+  /** The newest question about it, and the answer. */
+  asked?: EventBodies['approval.asked']
+  answered?: EventBodies['approval.answered']
+}
+
+export type Journal = {
+  started: EventBodies['run.started']
+  startedAt: number
+  calls: RecordedCall[]
+  deliveries: Delivery[]
+  logLines: number
+  cancelled: EventBodies['cancel.asked'] | null
+}
+
+/** `text` turns a member of an event into its exact JSON text, wherever its bytes are. */
+export function readJournal(events: Event[], text: (value: unknown) => string): Journal {
+  const first = events[0]
+  if (first?.type !== 'run.started') {
+    throw new AppError('LEDGER_BROKEN', 'Cannot read the run: its first event is not run.started', {})
+  }
+  const journal: Journal = {
+    started: { ...first.body, plan: JSON.parse(text(first.body.plan)), args: JSON.parse(text(first.body.args)) },
+    startedAt: Date.parse(first.at),
+    calls: [],
+    deliveries: [],
+    logLines: 0,
+    cancelled: null,
+  }
+  for (const event of events) fold(journal, event, text)
+  return journal
+}
+
+function fold(journal: Journal, event: Event, text: (value: unknown) => string): void {
+  switch (event.type) {
+    case 'call.issued':
+      journal.calls.push(issued(event.body, text))
+      break
+    case 'call.sent': {
+      const call = callOf(journal, event.body.call)
+      call.last = 'sent'
+      call.attempt = event.body.attempt
+      call.sentAt = Date.parse(event.at)
+      break
+    }
+    case 'call.resolved':
+      callOf(journal, event.body.call).last = 'resolved'
+      journal.deliveries.push(delivery(event.body, Date.parse(event.at), text))
+      break
+    case 'approval.asked':
+      callOf(journal, event.body.call).asked = event.body
+      break
+    case 'approval.answered': {
+      const call = callOf(journal, event.body.call)
+      call.answered = event.body
+      if (event.body.args !== undefined) call.edited = text(event.body.args)
+      break
+    }
+    case 'run.logged':
+      journal.logLines += event.body.lines.length + (event.body.dropped ?? 0)
+      break
+    case 'cancel.asked':
+      journal.cancelled = event.body
+      break
+    default:
+      break
+  }
+}
+
+function issued(body: EventBodies['call.issued'], text: (value: unknown) => string): RecordedCall {
+  return {
+    number: Number(body.call),
+    tool: body.tool,
+    args: text(body.args),
+    ...(body.task === undefined ? {} : { task: body.task }),
+    effect: body.effect,
+    ...(body.key === undefined ? {} : { key: body.key }),
+    attempt: 0,
+    last: 'issued',
+    sentAt: null,
+  }
+}
+
+/** Live and replayed, a program gets what stands in the record. */
+export function delivery(
+  body: EventBodies['call.resolved'],
+  at: number,
+  text: (value: unknown) => string = toText,
+): Delivery {
+  const call = Number(body.call)
+  if (body.ok) return { call, ok: true, text: text(body.value ?? null), now: at }
+  return { call, ok: false, text: text(body.error), now: at }
+}
+
+function callOf(journal: Journal, id: string): RecordedCall {
+  const call = journal.calls[Number(id) - 1]
+  if (call === undefined) {
+    throw new AppError('LEDGER_BROKEN', `Cannot read the run: call ${id} has events but was never issued`, { call: id })
+  }
+  return call
+}

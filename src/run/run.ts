@@ -1,0 +1,217 @@
+/**
+ * Plans become calls and results: a plan enters, a run leaves, and every step of it is on the record.
+ * Refuses a plan that cannot run before anything runs, and a run that someone else owns.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Catalog } from '#catalog'
+import {
+  type Actor,
+  AppError,
+  type Budget,
+  type Config,
+  type EventBodies,
+  type IsolationReport,
+  type Json,
+  limits,
+  newId,
+  type PermissionSet,
+  type Plan,
+  type Program,
+  type RunId,
+  toText,
+} from '#model'
+import { type Chain, openSecrets, type Secrets, type Store } from '#record'
+import { type Boxes, prepareProgram } from '#sandbox'
+import { digestOf } from './call.ts'
+import { Conductor, type Settlement } from './conductor.ts'
+import { checkDag, dagProgram } from './dag.ts'
+import { type Journal, readJournal } from './journal.ts'
+import { narrower } from './policy.ts'
+
+export { readJournal } from './journal.ts'
+export { decide, matchesPattern, type Verdict } from './policy.ts'
+export type { Settlement }
+
+export type Engine = {
+  start(request: RunRequest): Promise<ActiveRun>
+  resume(run: RunId, by: string): Promise<ActiveRun>
+  active(run: RunId): ActiveRun | undefined
+  /** Lets go of every run, so that it can be taken up elsewhere. */
+  close(): Promise<void>
+}
+
+export type RunRequest = {
+  plan: Plan
+  intent: string | null
+  args: Json
+  actor: Actor
+  permissions?: PermissionSet
+  budget?: Partial<Budget>
+  key?: string
+}
+
+export type ActiveRun = {
+  run: RunId
+  settled: Promise<Settlement>
+  cancel(asked: EventBodies['cancel.asked']): void
+  leave(): Promise<void>
+}
+
+type Parts = { store: Store; boxes: Boxes; catalog: Catalog; config: Config; now?: () => number }
+
+type EngineDigest = EventBodies['run.started']['engine']
+
+/** A plan that was found fit to run; its box is made when the run has a place in the record. */
+type Prepared = {
+  kind: Plan['kind']
+  source: unknown
+  digest: string
+  engine: EngineDigest
+  isolation: IsolationReport | null
+  program(args: string, seed: string, now: number): Promise<Program>
+}
+
+export function openEngine({ store, boxes, catalog, config, now = Date.now }: Parts): Engine {
+  const active = new Map<RunId, ActiveRun>()
+
+  const conduct = (chain: Chain, journal: Journal, program: Program, secrets: Secrets): ActiveRun => {
+    const policy = { permissions: journal.started.permissions, rules: config.policy.rules }
+    const conductor = new Conductor({ chain, journal, program, secrets, catalog, policy, now })
+    const run: ActiveRun = {
+      run: chain.run,
+      settled: conductor.settled,
+      cancel: (asked) => conductor.cancel(asked),
+      leave: () => conductor.leave(),
+    }
+    active.set(chain.run, run)
+    conductor.settled.catch(() => {}).finally(() => active.delete(chain.run))
+    conductor.begin()
+    return run
+  }
+
+  const start = async (request: RunRequest): Promise<ActiveRun> => {
+    const seed = randomBytes(32).toString('hex')
+    const { clean, seals } = withoutSecrets(request, seed, config)
+    const prepared = await prepare(clean.plan, boxes)
+    const started = startedBody(clean, prepared, seed, config, catalog)
+    const chain = store.startRun(newId<RunId>(now()), started)
+    for (const seal of seals) chain.seal(...seal)
+    const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
+    if (started.key !== undefined) await chain.durable()
+    const journal: Journal = {
+      started,
+      startedAt: chain.lastAt(),
+      calls: [],
+      deliveries: [],
+      logLines: 0,
+      cancelled: null,
+    }
+    const program = await boxed(() => prepared.program(toText(started.args), seed, journal.startedAt))
+    return conduct(chain, journal, program, secrets)
+  }
+
+  const resume = async (run: RunId, by: string): Promise<ActiveRun> => {
+    const here = active.get(run)
+    if (here !== undefined) return here
+    checkServers(readJournal(store.events(run), store.text), catalog)
+    const chain = await store.takeRun(run)
+    const journal = readJournal(store.events(run), store.text)
+    const { plan, args, seed } = journal.started
+    const prepared = await prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
+    const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
+    const { engine, isolation } = prepared
+    chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
+    const program = await boxed(() => prepared.program(toText(args), seed, journal.startedAt))
+    return conduct(chain, journal, program, secrets)
+  }
+
+  const close = async () => {
+    await Promise.allSettled([...active.values()].map((run) => run.leave()))
+  }
+  return { start, resume, active: (run) => active.get(run), close }
+}
+
+const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('dag 1') }
+
+async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
+  if (plan.kind === 'dag') {
+    const tasks = checkDag(plan.tasks)
+    const digest = digestOf(toText(tasks))
+    const program = async () => dagProgram(tasks)
+    return { kind: 'dag', source: tasks, digest, engine: dagEngine, isolation: null, program }
+  }
+  const { source, digest } = prepareProgram(plan.code)
+  const [engine, isolation] = await Promise.all([boxes.engine(), boxes.isolation()])
+  const program = (args: string, seed: string, now: number) => boxes.program({ source, args, seed, now })
+  return { kind: 'code', source: plan.code, digest, engine, isolation, program }
+}
+
+function sourceOf(plan: EventBodies['run.started']['plan']) {
+  return plan.kind === 'code' ? { code: plan.source } : { tasks: plan.source }
+}
+
+function startedBody(
+  { intent, args, actor, permissions, budget, key }: RunRequest,
+  { kind, source, digest, engine, isolation }: Prepared,
+  seed: string,
+  config: Config,
+  catalog: Catalog,
+): EventBodies['run.started'] {
+  if (Buffer.byteLength(toText(args)) > limits.programArgumentsBytesMax) {
+    const details = `at most ${limits.programArgumentsBytesMax} bytes`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot start the run: "args" is too large, ${details}`, {
+      param: 'args',
+      details,
+    })
+  }
+  return {
+    intent,
+    mode: 'run',
+    plan: { kind, source, digest },
+    args,
+    actor,
+    permissions:
+      permissions === undefined ? config.policy.permissions : narrower(permissions, config.policy.permissions),
+    budget: narrowed(config.budget, budget),
+    seed,
+    engine,
+    servers: catalog.digests(),
+    isolation,
+    ...(key === undefined ? {} : { key }),
+  }
+}
+
+function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
+  const least = (name: keyof Budget) => Math.min(given[name], asked[name] ?? given[name])
+  return { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes') }
+}
+
+/** Secrets are taken out of a request before anything of it is recorded or run; the run gets them sealed. */
+function withoutSecrets(request: RunRequest, seed: string, config: Config) {
+  const seals: [placeholder: string, value: string, server: string][] = []
+  const chain = { seal: (...seal: (typeof seals)[number]) => void seals.push(seal), sealed: () => [] }
+  const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
+  const { plan, args, intent } = secrets.hide(
+    { plan: request.plan, args: request.args, intent: request.intent } as unknown as Json,
+    'args',
+  ) as unknown as RunRequest
+  return { clean: { ...request, plan, args, intent }, seals }
+}
+
+/** A box that cannot be had fails the run, on the record. */
+async function boxed(make: () => Promise<Program>): Promise<Program> {
+  try {
+    return await make()
+  } catch (error) {
+    return { start: () => Promise.reject(error), deliver: () => Promise.reject(error), drop: () => {} }
+  }
+}
+
+function checkServers({ started }: Journal, catalog: Catalog): void {
+  const now = catalog.digests()
+  const changed = Object.entries(started.servers).filter(([server, digest]) => now[server] !== digest)
+  if (changed.length === 0) return
+  const servers = changed.map(([server]) => server)
+  const message = `Cannot resume the run: the definition of ${servers.join(', ')} is not the one it started with; restore it, or fork the run`
+  throw new AppError('CONFIG_CHANGED', message, { servers })
+}

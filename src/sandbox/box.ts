@@ -1,0 +1,91 @@
+/** One child process in its box: lines go in, lines come out in the same order, and its death ends every wait. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { AppError, limits } from '#model'
+import type { BoxCommand } from './command.ts'
+
+export type Box = {
+  /** The line that answers this one. */
+  ask(line: string): Promise<string>
+  readonly alive: boolean
+  kill(reason: AppError): void
+  /** Resolved when the process is gone. */
+  gone: Promise<void>
+}
+
+type Waiting = { resolve(line: string): void; reject(error: AppError): void }
+
+export function openBox({ file, args, seccomp }: BoxCommand): Box {
+  const child = spawn(file, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', seccomp ? 'pipe' : 'ignore'] })
+  const waiting: Waiting[] = []
+  let death: AppError | null = null
+  const stderr = keepTail(child.stderr!)
+
+  function die(error: AppError): void {
+    if (death !== null) return
+    death = error
+    child.kill('SIGKILL')
+    for (const one of waiting.splice(0)) one.reject(error)
+  }
+  const died = (how: string) => {
+    const message = `Cannot continue the program: its box ${how}; run it again`
+    die(new AppError('SANDBOX_EXECUTION_FAILED', message, { stderr: stderr() }))
+  }
+
+  child.on('error', (error) => died(`could not start (${error.message})`))
+  const gone = new Promise<void>((resolve) => {
+    child.once('error', () => resolve())
+    child.once('close', (code, signal) => {
+      died(`ended with ${signal ?? code}`)
+      resolve()
+    })
+  })
+  const answer = (line: string) => {
+    const first = waiting.shift()
+    if (first) first.resolve(line)
+    else died('spoke out of turn')
+  }
+  readLines(child, answer, died)
+  child.stdin!.on('error', () => died('no longer listens'))
+  if (seccomp) (child.stdio[3] as Writable).on('error', () => {}).end(seccomp)
+
+  return {
+    ask: (line) =>
+      new Promise((resolve, reject) => {
+        if (death !== null) return reject(death)
+        waiting.push({ resolve, reject })
+        child.stdin!.write(`${line}\n`)
+      }),
+    get alive() {
+      return death === null
+    },
+    kill: die,
+    gone,
+  }
+}
+
+/** A child that never ends its line is stopped: what a turn may say is bounded by the engine's memory. */
+function readLines(child: ChildProcess, onLine: (line: string) => void, died: (how: string) => void): void {
+  let chunks: Buffer[] = []
+  let size = 0
+  child.stdout!.on('data', (chunk: Buffer) => {
+    let from = 0
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      onLine(Buffer.concat([...chunks, chunk.subarray(from, at)]).toString())
+      chunks = []
+      size = 0
+      from = at + 1
+    }
+    chunks.push(chunk.subarray(from))
+    size += chunk.length - from
+    if (size > 2 * limits.programMemoryBytesMax) died('said too much')
+  })
+}
+
+function keepTail(stream: Readable): () => string {
+  let tail = ''
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-limits.boxStderrBytesMax)
+  })
+  return () => tail
+}

@@ -1,0 +1,63 @@
+/** The command line of a box: limits of the process, then bubblewrap where it is there, then Node with the child. */
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { limits } from '#model'
+
+export type BoxCommand = { file: string; args: string[]; seccomp: Buffer | null }
+
+export type BoxOptions = {
+  node: string
+  /** null: no layer of the system around the process. */
+  bwrap: string | null
+  seccomp: Buffer | null
+}
+
+const inside = fileURLToPath(new URL('./inside', import.meta.url))
+const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url))
+const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/package.json'))
+
+/** In KB and blocks, as `ulimit` counts; a limit that the shell does not know is passed over, and the self-test says so. */
+const limitsOfProcess = `ulimit -c 0; ulimit -f 0; ulimit -n ${limits.boxFilesMax}; ulimit -d ${limits.boxDataBytesMax / 1024}; exec "$@"`
+
+/** V8's own stack must hold whatever the engine's 256 KB can hold, so that the engine's limit is always met first. */
+const nodeFlags = ['--stack-size=3900', '--max-old-space-size=256', '--no-warnings']
+
+/** The child as it runs programs. */
+export function programCommand(options: BoxOptions): BoxCommand {
+  return commandOf(options, 'child.ts', ['--permission', `--allow-fs-read=${options.bwrap ? '/box' : '*'}`])
+}
+
+/** The same box around the probe, without Node's own permission model: what holds then is the box. */
+export function probeCommand(options: BoxOptions, args: string[]): BoxCommand {
+  return commandOf(options, 'probe.ts', [], args)
+}
+
+function commandOf(options: BoxOptions, script: string, flags: string[], args: string[] = []): BoxCommand {
+  const { bwrap, seccomp } = options
+  const node = realpathSync(options.node)
+  const started = bwrap
+    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...nodeFlags, ...flags, `/box/inside/${script}`, ...args]
+    : [node, ...nodeFlags, ...flags, `${inside}/${script}`, ...args]
+  return { file: '/bin/sh', args: ['-c', limitsOfProcess, 'sh', ...started], seccomp: bwrap ? seccomp : null }
+}
+
+/** Nothing of the host but the system's libraries, Node, and the child with its engine; all read-only, no /proc, no /dev. */
+function wallsOf(node: string, seccomp: Buffer | null): string[] {
+  return [
+    ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--cap-drop', 'ALL'],
+    ...['--uid', '65534', '--gid', '65534', '--hostname', 'box'],
+    ...['/usr/lib', '/usr/lib64', '/lib', '/lib64'].flatMap(libraryArguments),
+    ...['--ro-bind', node, '/box/node', '--ro-bind', packageFile, '/box/package.json'],
+    ...['--ro-bind', inside, '/box/inside', '--ro-bind', quickjs, '/box/node_modules/quickjs-wasi'],
+    ...['--remount-ro', '/', '--chdir', '/'],
+    ...(seccomp ? ['--seccomp', '3'] : []),
+  ]
+}
+
+function libraryArguments(path: string): string[] {
+  const entry = lstatSync(path, { throwIfNoEntry: false })
+  if (entry === undefined) return []
+  return entry.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
+}

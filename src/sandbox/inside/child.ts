@@ -1,0 +1,81 @@
+/** The process inside the box: reads one message a line, answers each with one line, and knows no other way out. */
+import { readFileSync, readSync, writeSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { hardenEngine } from './engine.ts'
+import { prelude } from './guest.ts'
+import type { GuestLimits } from './guest-bridge.ts'
+import {
+  createMachine,
+  type DeliverMessage,
+  emptyTurn,
+  type Machine,
+  type MachineLimits,
+  type StartMessage,
+} from './machine.ts'
+
+export type BootMessage = { engineBytesMax: number; guest: GuestLimits; machine: MachineLimits }
+export type Message = { boot: BootMessage } | { start: StartMessage } | { deliver: DeliverMessage }
+
+const input = Buffer.alloc(64 * 1024)
+let unread: Buffer[] = []
+const lines: string[] = []
+
+/** The next message; null when the parent is gone. Blocking is right here: there is nothing else to do. */
+function receive(): Message | null {
+  while (lines.length === 0) {
+    const size = readSync(0, input)
+    if (size === 0) return null
+    split(Buffer.from(input.subarray(0, size)))
+  }
+  return JSON.parse(lines.shift()!)
+}
+
+function split(chunk: Buffer): void {
+  let from = 0
+  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+    lines.push(Buffer.concat([...unread, chunk.subarray(from, at)]).toString())
+    unread = []
+    from = at + 1
+  }
+  if (from < chunk.length) unread.push(chunk.subarray(from))
+}
+
+function send(line: string): void {
+  const bytes = Buffer.from(`${line}\n`)
+  for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent)
+}
+
+const bytesOf = (name: string) => readFileSync(fileURLToPath(import.meta.resolve(`quickjs-wasi/${name}`)))
+
+async function main(): Promise<void> {
+  const first = receive()
+  if (first === null || !('boot' in first)) return
+  const { engineBytesMax, guest, machine: usual } = first.boot
+  const engine = hardenEngine(bytesOf('quickjs.wasm'), engineBytesMax)
+  const extensions = await Promise.all(
+    ['url', 'encoding', 'structured-clone'].map(async (name) => ({
+      name,
+      wasm: await WebAssembly.compile(bytesOf(`${name}.so`)),
+    })),
+  )
+  const parts = { engine, module: await WebAssembly.compile(engine.bytes), extensions, prelude: prelude(guest) }
+  let ready = await createMachine(parts, usual)
+  let running: Machine | null = null
+  send('{"ready":true}')
+  for (let message = receive(); message !== null; message = receive()) {
+    if ('start' in message) {
+      const isUsual = JSON.stringify(message.start.limits) === JSON.stringify(usual)
+      running = isUsual ? ready : await createMachine(parts, message.start.limits)
+      send(await running.start(message.start))
+    } else if ('deliver' in message) {
+      send(running === null ? emptyTurn : await running.deliver(message.deliver))
+    }
+    if (running?.over) {
+      running = null
+      // The next program finds its engine ready.
+      ready = await createMachine(parts, usual)
+    }
+  }
+}
+
+await main()

@@ -1,0 +1,40 @@
+/** The text that is evaluated in the engine before any program: the prelude. */
+import { bridge, type GuestLimits } from './guest-bridge.ts'
+import { chance } from './guest-chance.ts'
+import { surface } from './guest-surface.ts'
+
+/** Present in the engine, taken away: each could observe the collector, another thread or real time. */
+export const removed = ['WeakRef', 'FinalizationRegistry', 'SharedArrayBuffer', 'Atomics', 'performance'] as const
+
+/** Not there, and not supplied: said in the description of the code surface. */
+export const absent = [
+  'fetch',
+  'Intl',
+  'WebAssembly',
+  'process',
+  'require',
+  'Buffer',
+  'crypto.subtle',
+  'import',
+] as const
+
+export const preludeFile = 'metier'
+export const programFile = 'program'
+
+/** An expression whose value the host keeps: `begin`, `deliver`, `take`, `finish` and `warn`. The program never sees it. */
+export function prelude(limits: GuestLimits): string {
+  return `(() => {
+'use strict'
+for (const name of ${JSON.stringify(removed)}) delete globalThis[name]
+const bridge = (${bridge})(${JSON.stringify(limits)})
+const seed = (${chance})()
+;(${surface})(bridge)
+const { parse } = JSON
+const { defineProperty, assign, create } = Object
+const begin = (args, a, b, c, d) => {
+  seed(a, b, c, d)
+  defineProperty(globalThis, 'args', { value: parse(args), writable: true, configurable: true, enumerable: false })
+}
+return assign(create(null), bridge.host, { begin })
+})()`
+}

@@ -1,0 +1,126 @@
+/** Commands about tools: what there is, what fits, and what would decide about a call. */
+import { AppError, type Json, type JsonObject } from '#model'
+import { decide } from '#run'
+import type { Command } from './command.ts'
+import { exit } from './exit.ts'
+import { bad, faint, good, oneLine, strong, table } from './paint.ts'
+
+export const catalogCommands: Record<string, Command> = {
+  discover: {
+    group: 'Use',
+    usage: 'discover INTENT [--limit N] [--server NAME] [--schemas]',
+    does: 'find tools for what you want to do',
+    options: { limit: { type: 'string' }, server: { type: 'string' }, schemas: { type: 'boolean' } },
+    words: [1, 1],
+    run: async ({ verbs, words, options, caller, json, print }) => {
+      const { limit, server, schemas } = options
+      const input = {
+        intent: words[0],
+        ...(limit === undefined ? {} : { limit: Number(limit) }),
+        ...(server === undefined ? {} : { filter: { server } }),
+        ...(schemas === undefined ? {} : { schemas }),
+      }
+      const answer = await (await verbs()).discover(input, caller)
+      print(json ? JSON.stringify(answer) : found(answer))
+      return exit.done
+    },
+  },
+  tools: {
+    group: 'Look',
+    usage: 'tools [SERVER]',
+    does: 'every tool with its effect class',
+    words: [0, 1],
+    run: async ({ verbs, words, json, print, note }) => {
+      const { catalog, tools } = await verbs()
+      const list = await tools(words[0])
+      const { problems } = await catalog.tools()
+      if (json) print(JSON.stringify(list))
+      else
+        print(
+          table(
+            list.map(({ id, effect, effectFrom, description }) => [
+              String(id),
+              `${effect}`,
+              faint(`(${effectFrom})`),
+              oneLine(String(description), 70),
+            ]),
+          ),
+        )
+      for (const { server, error } of problems) note(`${bad('✗')} ${server}: ${error.message}`)
+      return exit.done
+    },
+  },
+  servers: {
+    group: 'Look',
+    usage: 'servers',
+    does: 'the upstream servers and whether they answer',
+    words: [0, 0],
+    run: async ({ verbs, config, json, print }) => {
+      const { catalog } = await verbs()
+      const { tools, problems } = await catalog.tools({ refresh: true })
+      const rows = Object.entries(config.servers).map(([server, { type }]) => {
+        const problem = problems.find((candidate) => candidate.server === server)
+        const count = tools.filter((tool) => tool.server === server).length
+        return {
+          server,
+          type,
+          ok: problem === undefined,
+          tools: count,
+          ...(problem === undefined ? {} : { error: problem.error.toJSON() }),
+        }
+      })
+      if (json) print(JSON.stringify(rows))
+      else if (rows.length === 0) print('No server is configured. Name some under "mcpServers" in metier.json.')
+      else
+        print(
+          table(
+            rows.map(({ server, type, ok, tools, error }) => [
+              `${ok ? good('✓') : bad('✗')} ${server}`,
+              type,
+              `${tools} tools`,
+              error?.message ?? '',
+            ]),
+          ),
+        )
+      return problems.length === 0 ? exit.done : exit.unreachable
+    },
+  },
+  'policy explain': {
+    group: 'Decide',
+    usage: 'policy explain TOOL [JSON]',
+    does: 'which line decides about a call, and why',
+    words: [1, 2],
+    run: async ({ verbs, config, words, json, print }) => {
+      const [id, text] = words
+      const tool = await (await verbs()).catalog.tool(id!)
+      if (tool === undefined)
+        throw new AppError('TOOL_NOT_FOUND', `Cannot explain "${id}": there is no such tool`, { tool: id! })
+      const args = text === undefined ? {} : (JSON.parse(text) as Json)
+      const { permissions, rules } = config.policy
+      const verdict = decide({ tool: tool.id, effect: tool.effect, args }, permissions, rules)
+      const effect = { effect: tool.effect, effectFrom: tool.effectFrom }
+      if (json) print(JSON.stringify({ tool: tool.id, ...effect, ...verdict }))
+      else print(`${strong(verdict.then)}: ${verdict.because} (${tool.id} is "${tool.effect}" by ${tool.effectFrom})`)
+      return exit.done
+    },
+  },
+}
+
+function found({ status, results, unmatched, nearest }: JsonObject): string {
+  if (status === 'nothing_fits') {
+    const close = nearest as string[]
+    const words = unmatched as string[]
+    const hint = words.length === 0 ? '' : ` No tool knows: ${words.join(', ')}.`
+    return `Nothing fits.${hint}${close.length === 0 ? '' : ` Nearest: ${close.join(', ')}.`}`
+  }
+  return (results as Record<string, string | number>[])
+    .map(({ id, score, description, input, effect, why }) =>
+      [
+        `${strong(String(id))} ${faint(`${Number(score).toFixed(2)} · ${effect}`)}`,
+        `  ${oneLine(String(description))}`,
+        `  ${input}`,
+        faint(`  ${why}`),
+      ].join('\n'),
+    )
+    .join('\n')
+}

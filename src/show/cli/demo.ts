@@ -1,0 +1,181 @@
+/** The tour: a real server, a real sandbox and a real kill -9, in a folder of its own, with no key and no configuration. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { AppError, type Config, type JsonObject, parseConfig } from '#model'
+import { openVerbs, type Verbs } from '#verbs'
+import type { Command, Context } from './command.ts'
+import { exit } from './exit.ts'
+import { faint, good, oneLine, strong } from './paint.ts'
+
+const programPath = fileURLToPath(new URL('../../../bin/metier', import.meta.url))
+
+const readProgram = `
+const { orders } = await mcp.shop.list_orders({});
+const late = orders.filter((order) => order.late);
+return late.map((order) => order.customer + ' waits for a ' + order.item);`
+
+const refundProgram = `
+const { orders } = await mcp.shop.list_orders({});
+const dearest = orders.sort((a, b) => b.amount - a.amount)[0];
+return await mcp.shop.refund({ order: dearest.id });`
+
+const shipProgram = `
+const shipped = [];
+for (const order of [1, 2, 3]) shipped.push(await mcp.shop.ship({ order }));
+return shipped.map(({ order, times }) => 'order ' + order + ' shipped ' + times + ' time');`
+
+export const demo: Command = {
+  group: 'Set up',
+  usage: 'demo',
+  does: 'a tour without key or configuration: discover, execute, approve, crash, resume, verify',
+  words: [0, 0],
+  run: async (context) => {
+    const stage = build()
+    const verbs = await openVerbs(stage.config, context.surroundings)
+    try {
+      const seen = await tour(context, stage, verbs)
+      if (context.json) context.print(JSON.stringify(seen))
+    } finally {
+      await verbs.close()
+    }
+    return exit.done
+  },
+}
+
+type Stage = { folder: string; book: string; file: string; config: Config }
+
+/** A shop that may ship without asking and may not refund without asking. */
+function build(): Stage {
+  const folder = mkdtempSync(join(tmpdir(), 'metier-demo-'))
+  const book = join(folder, 'book.jsonl')
+  const file = join(folder, 'metier.json')
+  const shop = { command: process.execPath, args: [fileURLToPath(new URL('./shop.ts', import.meta.url)), book] }
+  const rules = [{ tool: 'shop:ship', then: 'allow' }]
+  const text = JSON.stringify({ mcpServers: { shop }, policy: { permissions: 'standard', rules } }, null, 2)
+  writeFileSync(file, text)
+  return {
+    folder,
+    book,
+    file,
+    config: parseConfig({ file, text, home: join(folder, '.metier'), env: {}, directory: folder }),
+  }
+}
+
+async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonObject> {
+  const { caller } = context
+  const say = context.json ? () => {} : context.print
+  const show = (title: string, ...lines: string[]) =>
+    say([`\n${strong(title)}`, ...lines.map((line) => `  ${line}`)].join('\n'))
+  const run = (intent: string, code: string) =>
+    verbs.execute({ intent, implementation: { type: 'code', code } }, caller)
+
+  say(`A shop with three orders, as a real MCP server. Everything happens in ${stage.folder}`)
+  const found = await verbs.discover({ intent: 'give money back to a customer', limit: 1 }, caller)
+  const best = (found.results as { id: string; input: string; effect: string }[])[0]
+  show('1. discover', '“give money back to a customer”', `→ ${best?.id} ${best?.input}, effect: ${best?.effect}`)
+
+  const read = must(await run('who waits for a late order?', readProgram), 'done')
+  show('2. execute', ...program(readProgram), `→ ${oneLine(JSON.stringify(read.result))}`, boxOf(read))
+
+  const asked = must(await run('refund the dearest order', refundProgram), 'approval_required')
+  const [question] = asked.approvals as { id: string; tool: string; args: JsonObject; why: string }[]
+  show(
+    '3. approve',
+    ...program(refundProgram),
+    `? ${question!.tool} ${JSON.stringify(question!.args)} waits: ${question!.why}`,
+  )
+  const approved = must(await verbs.decide(question!.id, { answer: 'approved' }, caller, true), 'done')
+  say(`  ${faint(`metier approve ${question!.id}`)}\n  → ${JSON.stringify(approved.result)}`)
+
+  const killed = await crash(stage, verbs)
+  show('4. crash', ...program(shipProgram), `kill -9 while order 2 is with the post: the run is ${killed.status}`)
+
+  const doubt = must(await verbs.resume(String(killed.run), caller), 'uncertain')
+  const [call] = doubt.calls as { call: string; tool: string; args: JsonObject }[]
+  show(
+    '5. resume',
+    `call ${call!.call}, ${call!.tool} ${JSON.stringify(call!.args)}, was sent and not answered: it is not sent again,`,
+  )
+  say(`  someone who knows is asked. The shop's own book says: ${bookOf(stage).join(', ')}.`)
+  const value = { order: 2, did: 'ship', times: 1 }
+  const settled = must(await verbs.settle(String(killed.run), call!.call, { how: 'done', value }, caller, true), 'done')
+  say(
+    `  ${faint(`metier run settle … --call ${call!.call} --done '${JSON.stringify(value)}'`)}\n  → ${JSON.stringify(settled.result)}`,
+  )
+  say(`  The book now: ${bookOf(stage).join(', ')}. Nothing twice.`)
+
+  const ledger = await verbs.ledger()
+  if (ledger.ok !== true) throw new AppError('LEDGER_BROKEN', `Cannot verify the record: ${ledger.reason}`, {})
+  show('6. verify', `${good('✓')} ${ledger.events} events, each hashed with the one before`)
+  show(
+    'Look around',
+    `cd ${stage.folder}`,
+    `${faint('metier')} runs`,
+    `${faint('metier')} run show ${killed.run}`,
+    `${faint('metier')} audit show ${killed.run}`,
+  )
+  return {
+    folder: stage.folder,
+    discover: best?.id ?? null,
+    execute: read,
+    approve: approved,
+    crash: killed,
+    resume: settled,
+    verify: ledger,
+  } as JsonObject
+}
+
+function must(answer: JsonObject, status: string): JsonObject {
+  if (answer.status === status) return answer
+  const message = `Cannot go on with the tour: a run is ${answer.status}, not ${status}`
+  throw new AppError('TOOL_INTERNAL_ERROR', message, { answer })
+}
+
+/** Another process runs the program and is killed in the middle of its second effect. */
+async function crash({ file, book }: Stage, verbs: Verbs): Promise<JsonObject> {
+  const before = bookLines(book)
+  const child = spawn(programPath, ['execute', 'ship everything', '--code', '-', '--quiet', '--config', file], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  child.stdin!.end(shipProgram)
+  for (let i = 0; bookLines(book) < before + 2; i++) {
+    if (i > 1500 || child.exitCode !== null)
+      throw new AppError('TOOL_INTERNAL_ERROR', 'Cannot go on with the tour: nothing was shipped', {})
+    await pause(20)
+  }
+  await kill(child)
+  return verbs.runs(1)[0]!
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
+
+function bookLines(book: string): number {
+  return existsSync(book) ? readFileSync(book, 'utf8').split('\n').length - 1 : 0
+}
+
+function bookOf({ book }: Stage): string[] {
+  const entries = readFileSync(book, 'utf8').split('\n').filter(Boolean)
+  return entries
+    .map((line) => JSON.parse(line) as { did: string; order: number })
+    .map(({ did, order }) => `${did} ${order}`)
+}
+
+function program(code: string): string[] {
+  return code
+    .trim()
+    .split('\n')
+    .map((line) => faint(line))
+}
+
+function boxOf({ isolation, callCount, run }: JsonObject): string {
+  const { tier, layers } = isolation as { tier: string; layers: string[] }
+  return faint(`${callCount} call on the record, sandbox ${tier} (${layers.join(' in ')}), run ${run}`)
+}

@@ -1,0 +1,63 @@
+/** How things look at a terminal: tables, times, and the few lines that say how a run went. */
+import { styleText } from 'node:util'
+import type { JsonObject } from '#model'
+
+export const strong = (text: string) => styleText('bold', text)
+export const faint = (text: string) => styleText('dim', text)
+export const good = (text: string) => styleText('green', text)
+export const bad = (text: string) => styleText('red', text)
+export const warn = (text: string) => styleText('yellow', text)
+
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), [])
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]!)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+export function oneLine(text: string, charactersMax = 100): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim()
+  return flat.length > charactersMax ? `${flat.slice(0, charactersMax - 1)}…` : flat
+}
+
+const marks: Record<string, string> = {
+  done: good('✓'),
+  failed: bad('✗'),
+  cancelled: bad('✗'),
+  approval_required: warn('?'),
+  uncertain: warn('?'),
+  interrupted: warn('…'),
+  running: warn('…'),
+}
+
+export function mark(status: string): string {
+  return marks[status] ?? '·'
+}
+
+/** What a person reads of an answer of execute: the result on stdout is not part of it. */
+export function summary(answer: JsonObject): string {
+  const { status, run, callCount, ms, isolation } = answer
+  const tier = isolation === null ? '' : ` · ${(isolation as { tier: string }).tier} sandbox`
+  const lines = [`${mark(String(status))} ${status} · ${callCount} calls · ${ms} ms${tier} · run ${run}`]
+  const error = answer.error as { code: string; message: string } | undefined
+  if (error !== undefined) lines.push(`  ${bad(error.code)} ${error.message}`)
+  for (const { tool, args, why, command } of (answer.approvals ?? []) as Record<string, string>[]) {
+    lines.push(`  ${tool} ${oneLine(JSON.stringify(args))}`, `    asks because: ${why}`, `    ${command}`)
+  }
+  if (status === 'uncertain') lines.push(...doubts(answer))
+  if (answer.handle !== undefined) lines.push(`  ${answer.bytes} bytes: metier result ${run}`)
+  if (status === 'interrupted') lines.push(`  metier run resume ${run}`)
+  return lines.join('\n')
+}
+
+function doubts({ run, calls }: JsonObject): string[] {
+  return (calls as { call: string; tool: string; args: unknown }[]).flatMap(({ call, tool, args }) => [
+    `  call ${call}: ${tool} ${oneLine(JSON.stringify(args))} was sent, and its outcome is unknown; say what happened:`,
+    `    metier run settle ${run} --call ${call} --done JSON | --failed TEXT | --again`,
+  ])
+}

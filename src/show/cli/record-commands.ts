@@ -1,0 +1,150 @@
+/** Commands about the record: verify it, read it, keep it, and the files beside it. */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { AppError, type ArtifactId, parseId, type RunId } from '#model'
+import { homePaths, openArtifactFolder } from '#record'
+import type { Command } from './command.ts'
+import { exit } from './exit.ts'
+import { bad, good, oneLine, table } from './paint.ts'
+
+/** The owner of what a person stores by hand: the nil UUID. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+export const recordCommands: Record<string, Command> = {
+  'audit verify': {
+    group: 'Keep',
+    usage: 'audit verify [RUN]',
+    does: 'check every event of the record; exit 7 names the first bad one',
+    words: [0, 1],
+    run: async ({ verbs, words, json, print }) => {
+      const answer = await (await verbs()).ledger(words[0])
+      const { ok, events, firstBad, reason } = answer as {
+        ok: boolean
+        events: number
+        firstBad?: { run: string; n: number }
+        reason?: string
+      }
+      if (json) print(JSON.stringify(answer))
+      else if (ok) print(`${good('✓')} ${events} events verify`)
+      else
+        print(
+          `${bad('✗')} the record does not verify${firstBad === undefined ? '' : `: event ${firstBad.n} of ${firstBad.run}`}: ${reason}`,
+        )
+      return ok ? exit.done : exit.ledger
+    },
+  },
+  'audit show': {
+    group: 'Keep',
+    usage: 'audit show RUN',
+    does: 'the exact events of a run ("home" for those of the home)',
+    words: [1, 1],
+    run: async ({ verbs, words, json, print }) => {
+      const { store } = await verbs()
+      const events = store.events(words[0]!)
+      if (events.length === 0)
+        throw new AppError('RUN_NOT_FOUND', `Cannot show the events of "${words[0]}": there are none`, {
+          run: words[0]!,
+        })
+      for (const event of events) {
+        print(
+          json
+            ? JSON.stringify(event)
+            : `${String(event.n).padStart(4)}  ${event.at}  ${event.type.padEnd(18)} ${oneLine(JSON.stringify(event.body))}`,
+        )
+      }
+      return exit.done
+    },
+  },
+  'audit checkpoint': {
+    group: 'Keep',
+    usage: 'audit checkpoint',
+    does: 'sign the heads of everything that moved',
+    words: [0, 0],
+    run: async ({ verbs, json, print }) => {
+      const done = await (await verbs()).store.checkpoint()
+      print(json ? JSON.stringify(done) : `Signed ${done.heads} heads in event ${done.n} of the home.`)
+      return exit.done
+    },
+  },
+  purge: {
+    group: 'Keep',
+    usage: 'purge RUN',
+    does: 'remove a finished run whole; its head and count stay',
+    words: [1, 1],
+    run: async ({ verbs, words, json, print }) => {
+      const run = parseId<RunId>('RUN', words[0])
+      await (await verbs()).store.purge(run)
+      print(json ? JSON.stringify({ run, purged: true }) : `Purged ${run}.`)
+      return exit.done
+    },
+  },
+  backup: {
+    group: 'Set up',
+    usage: 'backup FILE',
+    does: 'copy the database while it is in use',
+    words: [1, 1],
+    run: async ({ verbs, words, json, print }) => {
+      await (await verbs()).store.backup(words[0]!)
+      print(json ? JSON.stringify({ file: words[0] }) : `Wrote ${words[0]}.`)
+      return exit.done
+    },
+  },
+  'artifact put': {
+    group: 'Keep',
+    usage: 'artifact put FILE|- [--name NAME]',
+    does: 'store a file',
+    options: { name: { type: 'string' } },
+    words: [1, 1],
+    run: async ({ config, verbs, words, options, stdin, json, print }) => {
+      const file = words[0]!
+      const text = file === '-' ? Buffer.from(await stdin()) : null
+      const bytes = text === null ? (await stat(file)).size : text.length
+      const content = text === null ? createReadStream(file) : Readable.from([text])
+      const name = typeof options.name === 'string' ? options.name : file === '-' ? 'stdin.txt' : basename(file)
+      const stored = await openArtifactFolder(homePaths(config.home).artifacts).put({
+        owner: nobody,
+        name,
+        type: 'application/octet-stream',
+        bytes,
+        content,
+      })
+      const { id, digest } = stored
+      await (await verbs()).store.appendHome('artifact.stored', { id, name: stored.name, bytes, digest })
+      print(json ? JSON.stringify(stored) : `${id}  ${bytes} bytes  ${stored.name}`)
+      return exit.done
+    },
+  },
+  'artifact get': {
+    group: 'Keep',
+    usage: 'artifact get ID',
+    does: 'write a stored file to stdout',
+    words: [1, 1],
+    run: async ({ config, words, write }) => {
+      const id = parseId<ArtifactId>('ID', words[0])
+      const found = await openArtifactFolder(homePaths(config.home).artifacts).get(id)
+      if (found === null)
+        throw new AppError('S3_ARTIFACT_NOT_FOUND', `Cannot get the artifact ${id}: there is none`, { id })
+      for await (const chunk of found.content) await write(chunk)
+      return exit.done
+    },
+  },
+  artifacts: {
+    group: 'Keep',
+    usage: 'artifacts',
+    does: 'the stored files',
+    words: [0, 0],
+    run: async ({ config, json, print }) => {
+      const list = await openArtifactFolder(homePaths(config.home).artifacts).list()
+      if (json) print(JSON.stringify(list))
+      else
+        print(
+          list.length === 0
+            ? 'No file is stored.'
+            : table(list.map(({ id, bytes, name }) => [id, `${bytes} bytes`, name])),
+        )
+      return exit.done
+    },
+  },
+}

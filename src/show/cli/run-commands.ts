@@ -1,0 +1,281 @@
+/** Commands that run something or look at what ran. */
+import { AppError, type Json, type JsonObject } from '#model'
+import type { Settling } from '#verbs'
+import { type Command, type Context, UsageError } from './command.ts'
+import { exit, exitOfAnswer } from './exit.ts'
+import { mark, oneLine, summary, table } from './paint.ts'
+
+const resumeOption = { 'no-resume': { type: 'boolean' } } as const
+
+export const runCommands: Record<string, Command> = {
+  execute: {
+    group: 'Use',
+    usage: 'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--wait SECONDS] [--key KEY]',
+    does: 'run a program or a graph of tasks; an intent alone gets a suggestion',
+    options: {
+      code: { type: 'string' },
+      dag: { type: 'string' },
+      cap: { type: 'string' },
+      args: { type: 'string' },
+      wait: { type: 'string' },
+      key: { type: 'string' },
+      permissions: { type: 'string' },
+    },
+    words: [0, 1],
+    run: async (context) => {
+      const { options, words } = context
+      const { key, permissions, wait } = options
+      const input = {
+        ...(words[0] === undefined ? {} : { intent: words[0] }),
+        ...(await implementation(context)),
+        ...(options.args === undefined ? {} : { args: json('--args', options.args) }),
+        ...(key === undefined ? {} : { key }),
+        ...(permissions === undefined ? {} : { permissions }),
+        ...(wait === undefined ? {} : { wait: Number(wait) }),
+      }
+      return answer(context, (await context.verbs()).execute(input, context.caller))
+    },
+  },
+  call: {
+    group: 'Use',
+    usage: 'call TOOL [JSON]',
+    does: 'call one tool, as a run of one call',
+    words: [1, 2],
+    run: async (context) => {
+      const [tool, text] = context.words
+      const tasks = [{ id: 'call', tool, arguments: { $literal: text === undefined ? {} : json('JSON', text) } }]
+      const input = { intent: `call ${tool}`, implementation: { type: 'dag', tasks } }
+      return answer(context, (await context.verbs()).execute(input, context.caller))
+    },
+  },
+  result: {
+    group: 'Use',
+    usage: 'result RUN [--call N] [--path P] [--offset N] [--limit N] [--format json|text|keys]',
+    does: 'the whole of a result, a page at a time',
+    options: {
+      call: { type: 'string' },
+      path: { type: 'string' },
+      offset: { type: 'string' },
+      limit: { type: 'string' },
+      format: { type: 'string' },
+    },
+    words: [1, 1],
+    run: async (context) => {
+      const { call, path, offset, limit, format } = context.options
+      const number = (name: string, value: unknown) => (value === undefined ? {} : { [name]: Number(value) })
+      const input = {
+        run: context.words[0],
+        call,
+        path,
+        format,
+        ...number('offset', offset),
+        ...number('limit', limit),
+      }
+      const page = await (await context.verbs()).result(defined(input), context.caller)
+      context.print(context.json ? JSON.stringify(page) : String(page.text ?? JSON.stringify(page.value, null, 2)))
+      if (page.next !== null) context.note(`… more: --offset ${page.next}`)
+      return exit.done
+    },
+  },
+  runs: {
+    group: 'Look',
+    usage: 'runs [--limit N]',
+    does: 'what ran, newest first',
+    options: { limit: { type: 'string' } },
+    words: [0, 0],
+    run: async (context) => {
+      const { limit } = context.options
+      const runs = (await context.verbs()).runs(limit === undefined ? undefined : Number(limit))
+      if (context.json) context.print(JSON.stringify(runs))
+      else if (runs.length === 0) context.print('Nothing ran yet. Try: metier demo')
+      else context.print(table(runs.map(runLine)))
+      return exit.done
+    },
+  },
+  'run show': {
+    group: 'Look',
+    usage: 'run show RUN',
+    does: 'a run with its plan, its calls and their times',
+    words: [1, 1],
+    run: async (context) => {
+      const run = (await context.verbs()).run(context.words[0]!)
+      context.print(context.json ? JSON.stringify(run) : timeline(run))
+      return exit.done
+    },
+  },
+  'run resume': {
+    group: 'Use',
+    usage: 'run resume RUN',
+    does: 'go on with an interrupted run, from the record',
+    words: [1, 1],
+    run: async (context) => answer(context, (await context.verbs()).resume(context.words[0]!, context.caller)),
+  },
+  'run cancel': {
+    group: 'Use',
+    usage: 'run cancel RUN [--reason TEXT]',
+    does: 'end a run; what was sent is awaited and recorded',
+    options: { reason: { type: 'string' } },
+    words: [1, 1],
+    run: async (context) => {
+      const reason = context.options.reason as string | undefined
+      const verbs = await context.verbs()
+      return answer(context, verbs.cancel(context.words[0]!, context.caller, reason), () => exit.done)
+    },
+  },
+  'run settle': {
+    group: 'Decide',
+    usage: 'run settle RUN --call N (--done JSON | --failed TEXT | --again) [--no-resume]',
+    does: 'say what became of a call whose outcome is unknown',
+    options: {
+      call: { type: 'string' },
+      done: { type: 'string' },
+      failed: { type: 'string' },
+      again: { type: 'boolean' },
+      ...resumeOption,
+    },
+    words: [1, 1],
+    run: async (context) => {
+      const { call } = context.options
+      if (typeof call !== 'string') throw new UsageError('say which call: --call N')
+      const verbs = await context.verbs()
+      const goOn = context.options['no-resume'] !== true
+      return answer(
+        context,
+        verbs.settle(context.words[0]!, call, settling(context), context.caller, goOn),
+        recorded(goOn),
+      )
+    },
+  },
+  approvals: {
+    group: 'Decide',
+    usage: 'approvals',
+    does: 'questions that wait for an answer',
+    words: [0, 0],
+    run: async (context) => {
+      const open = (await context.verbs()).approvals()
+      const lines = open.map(({ id, tool, args, why }) => [
+        String(id),
+        String(tool),
+        oneLine(JSON.stringify(args), 60),
+        String(why),
+      ])
+      if (context.json) context.print(JSON.stringify(open))
+      else context.print(lines.length === 0 ? 'Nothing waits for an answer.' : table(lines))
+      return exit.done
+    },
+  },
+  approve: {
+    group: 'Decide',
+    usage: 'approve ID [--edit JSON] [--no-resume]',
+    does: 'let a call be made, as asked or with other arguments',
+    options: { edit: { type: 'string' }, ...resumeOption },
+    words: [1, 1],
+    run: async (context) => {
+      const { edit } = context.options
+      const args = edit === undefined ? {} : { args: json('--edit', edit) }
+      const goOn = context.options['no-resume'] !== true
+      const verbs = await context.verbs()
+      const decided = verbs.decide(context.words[0]!, { answer: 'approved', ...args }, context.caller, goOn)
+      return answer(context, decided, recorded(goOn))
+    },
+  },
+  deny: {
+    group: 'Decide',
+    usage: 'deny ID [--reason TEXT] [--no-resume]',
+    does: 'refuse a call; the program gets APPROVAL_DENIED',
+    options: { reason: { type: 'string' }, ...resumeOption },
+    words: [1, 1],
+    run: async (context) => {
+      const { reason } = context.options
+      const said = typeof reason === 'string' ? { reason } : {}
+      const goOn = context.options['no-resume'] !== true
+      const verbs = await context.verbs()
+      const decided = verbs.decide(context.words[0]!, { answer: 'denied', ...said }, context.caller, goOn)
+      return answer(context, decided, recorded(goOn))
+    },
+  },
+}
+
+/** Prints an answer of execute; its exit code is the run's, where the run went on. */
+async function answer(context: Context, pending: Promise<JsonObject>, code = exitOfAnswer): Promise<number> {
+  const value = await pending
+  if (context.json) context.print(JSON.stringify(value))
+  else {
+    if (value.result !== undefined) context.print(JSON.stringify(value.result, null, 2))
+    else if (value.preview !== undefined) context.print(`${value.preview}…`)
+    else if (value.suggestion !== undefined) context.print(JSON.stringify(value.suggestion, null, 2))
+    if (value.run !== undefined) context.note(summary(value))
+  }
+  return code(value)
+}
+
+function recorded(goOn: boolean): (value: JsonObject) => number {
+  return goOn ? exitOfAnswer : () => exit.done
+}
+
+async function implementation({ options, stdin, readFile }: Context): Promise<object> {
+  const read = (from: string) => (from === '-' ? stdin() : readFile(from))
+  const { code, dag, cap } = options
+  if ([code, dag, cap].filter((given) => given !== undefined).length > 1)
+    throw new UsageError('give only one of --code, --dag, --cap')
+  if (typeof code === 'string') return { implementation: { type: 'code', code: await read(code) } }
+  if (typeof cap === 'string') return { implementation: { type: 'capability', id: cap } }
+  if (typeof dag !== 'string') return {}
+  const graph = json('--dag', await read(dag))
+  return { implementation: { type: 'dag', ...(Array.isArray(graph) ? { tasks: graph } : (graph as object)) } }
+}
+
+function settling({ options: { done, failed, again } }: Context): Settling {
+  const given = [done, failed, again].filter((option) => option !== undefined).length
+  if (given !== 1) throw new UsageError('say what happened: one of --done JSON, --failed TEXT, --again')
+  if (typeof done === 'string') return { how: 'done', value: json('--done', done) }
+  return typeof failed === 'string' ? { how: 'failed', text: failed } : { how: 'again' }
+}
+
+function json(name: string, text: unknown): Json {
+  try {
+    return JSON.parse(String(text))
+  } catch (error) {
+    const details = (error as Error).message
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot read ${name}: it is not JSON (${details})`, {
+      param: name,
+      details,
+    })
+  }
+}
+
+function defined(input: Record<string, unknown>): object {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+}
+
+function runLine({ run, status, intent, startedAt, callCount }: JsonObject): string[] {
+  const what = oneLine(String(intent ?? '—'), 50)
+  return [
+    String(run),
+    `${mark(String(status))} ${status}`,
+    String(startedAt).replace('T', ' ').slice(0, 19),
+    `${callCount} calls`,
+    what,
+  ]
+}
+
+function timeline({ run, status, intent, startedAt, calls, result, error, ms }: JsonObject): string {
+  const began = Date.parse(String(startedAt))
+  const rows = (calls as JsonObject[]).map((call) => {
+    const value = call.value ?? call.error ?? null
+    const at = `+${Date.parse(String(call.issuedAt)) - began} ms`
+    const took = call.ms === undefined ? '' : `${call.ms} ms`
+    const name = call.task === undefined ? String(call.tool) : `${call.task}: ${call.tool}`
+    return [
+      `${call.call}`,
+      at,
+      took,
+      `${mark(String(call.status))} ${name}`,
+      oneLine(JSON.stringify(call.args), 40),
+      `→ ${oneLine(JSON.stringify(value), 50)}`,
+    ]
+  })
+  const head = `${mark(String(status))} ${status} · ${intent ?? 'no intent'} · ${startedAt} · run ${run}`
+  const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
+  return [head, table(rows), ...end].join('\n')
+}

@@ -1,0 +1,137 @@
+/** Commands that set up, serve and explain. */
+
+import { serveHttp, serveStdio } from '#gateway'
+import { type IsolationReport, limits } from '#model'
+import { openBoxes } from '#sandbox'
+import type { Command, Context } from './command.ts'
+import { exit } from './exit.ts'
+import { bad, faint, good, strong, warn } from './paint.ts'
+
+export const systemCommands: Record<string, Command> = {
+  serve: {
+    group: 'Set up',
+    usage: 'serve [--stdio] [--port N] [--host H]',
+    does: 'the gateway: MCP for your agent',
+    options: {
+      stdio: { type: 'boolean' },
+      port: { type: 'string' },
+      host: { type: 'string' },
+      'no-resume': { type: 'boolean' },
+    },
+    words: [0, 0],
+    run: (context) => (context.options.stdio === true ? stdio(context) : http(context)),
+  },
+  doctor: {
+    group: 'Set up',
+    usage: 'doctor',
+    does: 'check this machine, the configuration, the servers and the record',
+    words: [0, 0],
+    run: async (context) => {
+      const checks = await examine(context)
+      const ok = checks.every((check) => check.ok)
+      if (context.json) context.print(JSON.stringify({ ok, checks }))
+      else
+        for (const { name, ok, detail, fix } of checks)
+          context.print(`${ok ? good('✓') : bad('✗')} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`)
+      return ok ? exit.done : exit.failed
+    },
+  },
+}
+
+async function stdio({ verbs, version, signal }: Context): Promise<number> {
+  const served = await serveStdio({ verbs: await verbs(), version })
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await Promise.race([served.closed, stopped])
+  await served.close()
+  return exit.done
+}
+
+async function http(context: Context): Promise<number> {
+  const { config, options, version, note, signal } = context
+  const host = typeof options.host === 'string' ? options.host : config.http.host
+  const port = typeof options.port === 'string' ? Number(options.port) : config.http.port
+  const verbs = await context.verbs()
+  const served = await serveHttp({ verbs, host, port, version, log: note })
+  const isolation = await verbs.isolation()
+  note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
+  await new Promise<void>((resolve) =>
+    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  note('Stopping …')
+  await served.close()
+  return exit.done
+}
+
+function welcome(url: string, home: string, { tier, layers, degraded }: IsolationReport, servers: number): string {
+  const lines = [
+    `${strong('Métier')} serves MCP at ${strong(`${url}/mcp`)}`,
+    `  home     ${home}`,
+    `  sandbox  ${tier} (${layers.join(' in ')})`,
+    `  servers  ${servers === 0 ? 'none yet: name some under "mcpServers" in metier.json' : servers}`,
+    `  connect  claude mcp add --transport http metier ${url}/mcp`,
+    `           codex mcp add metier --url ${url}/mcp`,
+  ]
+  return [...lines, ...degraded.map((what) => warn(`  weaker   ${what}`))].join('\n')
+}
+
+type Check = { name: string; ok: boolean; detail: string; fix?: string }
+
+async function examine(context: Context): Promise<Check[]> {
+  const { config } = context
+  const checks: Check[] = [{ name: 'node', ok: true, detail: process.version }]
+  const file = config.file ?? 'none found; the defaults hold'
+  const unset = config.unsetVariables
+  checks.push({
+    name: 'configuration',
+    ok: unset.length === 0,
+    detail: unset.length === 0 ? file : `${file}: not set: ${unset.join(', ')}`,
+    ...(unset.length === 0 ? {} : { fix: `export ${unset.map((name) => `${name}=…`).join(' ')}` }),
+  })
+  if (config.unknownFields.length > 0)
+    checks.push({ name: 'unread fields', ok: true, detail: config.unknownFields.join(', ') })
+  checks.push(await sandboxCheck(), ...(await serverChecks(context)), await recordCheck(context))
+  return checks
+}
+
+async function sandboxCheck(): Promise<Check> {
+  const boxes = openBoxes({})
+  try {
+    const { tier, layers, degraded } = await boxes.isolation()
+    const ok = tier !== 'wasm'
+    const detail = [`${tier} (${layers.join(' in ')})`, ...degraded].join('; ')
+    return { name: 'sandbox', ok, detail, ...(ok ? {} : { fix: 'sudo apt-get install bubblewrap' }) }
+  } finally {
+    await boxes.close()
+  }
+}
+
+async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
+  const { tools, problems } = await (await verbs()).catalog.tools({ refresh: true })
+  return Object.keys(config.servers).map((server) => {
+    const problem = problems.find((candidate) => candidate.server === server)
+    const count = tools.filter((tool) => tool.server === server).length
+    return problem === undefined
+      ? { name: `server ${server}`, ok: true, detail: `${count} tools` }
+      : { name: `server ${server}`, ok: false, detail: problem.error.message }
+  })
+}
+
+async function recordCheck({ verbs, config }: Context): Promise<Check> {
+  const { ok, events, reason } = await (await verbs()).ledger()
+  const detail = ok === true ? `${events} events verify in ${config.home}` : String(reason)
+  return { name: 'record', ok: ok === true, detail, ...(ok === true ? {} : { fix: 'metier audit verify' }) }
+}
+
+export function help(commands: Record<string, Command>): string {
+  const groups = Map.groupBy(Object.values(commands), ({ group }) => group)
+  const lines = [`${strong('metier')}: the runtime between AI agents and their tools`, '']
+  for (const [group, members] of groups) {
+    lines.push(strong(group))
+    for (const { usage, does } of members) lines.push(`  ${usage}`, faint(`      ${does}`))
+  }
+  lines.push(
+    '',
+    `Every command takes --json, --home DIR, --config FILE, --quiet. Results up to ${limits.inlineResultBytesMax} bytes stand inline.`,
+  )
+  return lines.join('\n')
+}

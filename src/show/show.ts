@@ -1,0 +1,81 @@
+/** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
+import { AppError, toAppError } from '#model'
+import { catalogCommands } from './cli/catalog-commands.ts'
+import { type Command, type Context, globalOptions, type Parsed, parseCommand, UsageError } from './cli/command.ts'
+import { demo } from './cli/demo.ts'
+import { exit, exitOfError } from './cli/exit.ts'
+import { bad } from './cli/paint.ts'
+import { recordCommands } from './cli/record-commands.ts'
+import { runCommands } from './cli/run-commands.ts'
+import { help, systemCommands } from './cli/system-commands.ts'
+
+export type { Context, Parsed }
+export { globalOptions, UsageError }
+
+const explain: Record<string, Command> = {
+  help: {
+    group: 'Set up',
+    usage: 'help',
+    does: 'this page',
+    words: [0, 1],
+    run: async ({ print }) => {
+      print(help(commands))
+      return exit.done
+    },
+  },
+  version: {
+    group: 'Set up',
+    usage: 'version',
+    does: 'the version',
+    words: [0, 0],
+    run: async ({ print, version, json }) => {
+      print(json ? JSON.stringify({ version }) : version)
+      return exit.done
+    },
+  },
+}
+
+const commands: Record<string, Command> = {
+  demo,
+  ...systemCommands,
+  ...catalogCommands,
+  ...runCommands,
+  ...recordCommands,
+  ...explain,
+}
+
+export function readCommand(argv: readonly string[]): Parsed {
+  return parseCommand(argv, commands)
+}
+
+export async function runCommand({ command, options }: Parsed, context: Context): Promise<number> {
+  if (options.help === true) {
+    context.print(`usage: metier ${command.usage}\n  ${command.does}`)
+    return exit.done
+  }
+  return command.run(context)
+}
+
+/** An error that is not a run's, as a document or as a line for a person; answers with the exit code. */
+export function showError(
+  thrown: unknown,
+  json: boolean,
+  print: (text: string) => void,
+  note: (text: string) => void,
+): number {
+  if (thrown instanceof UsageError) {
+    if (json)
+      print(
+        JSON.stringify({
+          error: { code: 'INVALID_INPUT_PARAM', message: thrown.message, context: {}, fate: 'correct' },
+        }),
+      )
+    else note(`metier: ${thrown.message}`)
+    return exit.usage
+  }
+  const error = toAppError(thrown)
+  if (json) print(JSON.stringify({ error }))
+  else note(`${bad(error.code)} ${error.message}`)
+  if (!(thrown instanceof AppError) && thrown instanceof Error && !json) note(thrown.stack ?? '')
+  return exitOfError(error.code)
+}

@@ -1,0 +1,245 @@
+/** What is said of a run: its status, result, calls and open questions, read from the record and from nowhere else. */
+import {
+  AppError,
+  atPointer,
+  type Event,
+  type EventBodies,
+  fromErrorData,
+  isObject,
+  type JsonObject,
+  limits,
+  type RunId,
+} from '#model'
+import type { RunRow, Store } from '#record'
+
+export type CallView = {
+  call: string
+  task?: string
+  tool: string
+  args: unknown
+  effect: string | null
+  status: 'open' | 'sent' | 'asking' | 'done' | 'failed'
+  attempts: number
+  issuedAt: string
+  sentAt?: string
+  resolvedAt?: string
+  ms?: number
+  resolved?: EventBodies['call.resolved']
+  approvals: { asked: EventBodies['approval.asked']; answered?: EventBodies['approval.answered'] }[]
+}
+
+export type RunView = {
+  row: RunRow
+  started: EventBodies['run.started']
+  startedAt: string
+  calls: CallView[]
+  finished?: EventBodies['run.finished']
+  logs: EventBodies['run.logged']['lines']
+  epochs: number
+}
+
+export function viewRun(store: Store, run: RunId): RunView {
+  const row = store.run(run)
+  if (row === undefined) throw notFound(run)
+  const events = store.events(run)
+  const first = events[0]
+  if (first?.type !== 'run.started') {
+    throw new AppError('RUN_PURGED', `Cannot show the run ${run}: it was purged; only its head and count remain`, {
+      run,
+    })
+  }
+  const view: RunView = { row, started: first.body, startedAt: first.at, calls: [], logs: [], epochs: 1 }
+  for (const event of events) fold(view, event)
+  return view
+}
+
+export function notFound(run: string): AppError {
+  return new AppError('RUN_NOT_FOUND', `Cannot find the run "${run}": no such run here; "metier runs" lists them`, {
+    run,
+  })
+}
+
+function fold(view: RunView, event: Event): void {
+  const call = (id: string) => view.calls[Number(id) - 1]!
+  switch (event.type) {
+    case 'call.issued': {
+      const { call: id, tool, task, args, effect } = event.body
+      const named = task === undefined ? {} : { task }
+      view.calls.push({
+        call: id,
+        ...named,
+        tool,
+        args,
+        effect,
+        status: 'open',
+        attempts: 0,
+        issuedAt: event.at,
+        approvals: [],
+      })
+      break
+    }
+    case 'call.sent':
+      Object.assign(call(event.body.call), { status: 'sent', attempts: event.body.attempt, sentAt: event.at })
+      break
+    case 'call.resolved': {
+      const { ok, ms } = event.body
+      const status = ok ? 'done' : 'failed'
+      Object.assign(call(event.body.call), { status, ms, resolvedAt: event.at, resolved: event.body })
+      break
+    }
+    case 'approval.asked':
+      call(event.body.call).status = 'asking'
+      call(event.body.call).approvals.push({ asked: event.body })
+      break
+    case 'approval.answered': {
+      const { approvals } = call(event.body.call)
+      const asked = approvals.find(({ asked }) => asked.approval === event.body.approval)
+      if (asked !== undefined) asked.answered = event.body
+      call(event.body.call).status = 'open'
+      break
+    }
+    case 'run.logged':
+      view.logs.push(...event.body.lines)
+      break
+    case 'run.resumed':
+      view.epochs += 1
+      break
+    case 'run.finished':
+      view.finished = event.body
+      break
+    default:
+      break
+  }
+}
+
+/** The answer of execute, as interface.md §2 has it. */
+export function answerOf(store: Store, run: RunId): JsonObject {
+  const view = viewRun(store, run)
+  const { row, started, finished } = view
+  const base = {
+    status: row.status,
+    run,
+    callCount: view.calls.length,
+    ms: elapsed(view),
+    isolation: started.isolation,
+  }
+  const answer = { ...base, ...detail(store, view), ...callsMember(store, view) }
+  return (finished?.error === undefined ? answer : { ...answer, error: finished.error }) as unknown as JsonObject
+}
+
+function detail(store: Store, view: RunView): object {
+  switch (view.row.status) {
+    case 'done':
+      return shown(store, view.row.run, view.finished?.result ?? null)
+    case 'approval_required':
+      return { approvals: approvalsOf(store, view) }
+    case 'uncertain':
+      return { calls: uncertainCalls(store, view), ...some('approvals', approvalsOf(store, view)) }
+    case 'running':
+    case 'interrupted':
+      return { inFlight: inFlight(view), ...some('approvals', approvalsOf(store, view)) }
+    default:
+      return {}
+  }
+}
+
+function some(name: string, list: unknown[]): object {
+  return list.length === 0 ? {} : { [name]: list }
+}
+
+function elapsed({ finished, startedAt, calls }: RunView): number {
+  return finished?.ms ?? Math.max(0, Date.parse(calls.at(-1)?.issuedAt ?? startedAt) - Date.parse(startedAt))
+}
+
+function inFlight({ calls }: RunView): object[] {
+  const open = calls.filter(({ resolved }) => resolved === undefined)
+  return open.slice(0, limits.answerCallsMax).map(({ call, tool, status }) => ({ call, tool, status }))
+}
+
+function uncertainCalls(store: Store, { calls }: RunView): object[] {
+  return calls
+    .filter(({ status, effect }) => status === 'sent' && (effect === 'unsafe' || effect?.startsWith('keyed:')))
+    .map(({ call, tool, args, sentAt }) => ({ call, tool, args: parsed(store, args), since: sentAt }))
+}
+
+export function approvalsOf(store: Store, { row, calls }: RunView): object[] {
+  return calls.flatMap(({ call, tool, args, approvals }) =>
+    approvals
+      .filter(({ answered }) => answered === undefined)
+      .map(({ asked }) => ({
+        id: asked.approval,
+        run: row.run,
+        call,
+        tool,
+        args: parsed(store, args),
+        why: asked.why,
+        expiresAt: asked.expiresAt,
+        command: `metier approve ${asked.approval}`,
+      })),
+  )
+}
+
+function callsMember(store: Store, view: RunView): object {
+  const wanted = view.row.status === 'failed' || view.started.plan.kind === 'dag'
+  if (!wanted || view.row.status === 'uncertain') return {}
+  const calls = view.calls.slice(0, limits.answerCallsMax).map(({ call, task, tool, status, ms = 0, resolved }) => {
+    const text = resolved === undefined ? '' : store.text(resolved.value ?? resolved.error ?? null)
+    const bytes = Buffer.byteLength(text)
+    const named = task === undefined ? {} : { task }
+    return { call, ...named, tool, status, ms, preview: text.slice(0, limits.previewCharactersMax), bytes }
+  })
+  return { calls }
+}
+
+/** Small results inline; of a large one a preview, its size, and what to hand to `result`. */
+function shown(store: Store, run: string, result: unknown): object {
+  const text = store.text(result)
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= limits.inlineResultBytesMax) return { result: JSON.parse(text) }
+  return { preview: text.slice(0, limits.previewCharactersMax), bytes, handle: { run } }
+}
+
+export function parsed(store: Store, member: unknown): unknown {
+  return JSON.parse(store.text(member))
+}
+
+/** The value of a run, of one of its calls, or of a part of either. */
+export function valueAt(
+  store: Store,
+  view: RunView,
+  call: string | undefined,
+  path: string,
+): { text: string; value: unknown } {
+  const text = call === undefined ? resultText(store, view) : callText(store, view, call)
+  if (path === '') return { text, value: JSON.parse(text) }
+  const value = atPointer(JSON.parse(text), path)
+  if (value === undefined) {
+    const details = `nothing stands at ${path}`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {
+      param: 'path',
+      details,
+      value: path,
+    })
+  }
+  return { text: JSON.stringify(value), value }
+}
+
+function resultText(store: Store, { finished }: RunView): string {
+  if (finished?.error !== undefined) throw fromErrorData(finished.error)
+  return store.text(finished?.result ?? null)
+}
+
+function callText(store: Store, { calls }: RunView, wanted: string): string {
+  const call = calls.find(({ call, task }) => call === wanted || task === wanted)
+  if (call === undefined) {
+    const details = `the run has no call or task "${wanted}"`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {
+      param: 'call',
+      details,
+      value: wanted,
+    })
+  }
+  const { resolved } = call
+  if (resolved?.value === undefined && isObject(resolved?.error)) throw fromErrorData(resolved.error)
+  return store.text(resolved?.value ?? null)
+}

@@ -1,0 +1,61 @@
+/** discover(): an intent enters, ranked tools leave, or the words that matched nothing. */
+import { type Catalog, signatureOf } from '#catalog'
+import { type Json, type JsonObject, limits, type Tool } from '#model'
+import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+
+type Filter = { type: 'tool' | 'capability' | 'all'; server?: string; effect?: string; minScore?: number }
+
+export async function discover(catalog: Catalog, input: unknown): Promise<JsonObject> {
+  const { intent, filter, limit, schemas } = readInput(input)
+  const { type, ...wanted } = filter
+  if (type === 'capability') return { status: 'nothing_fits', results: [], unmatched: [], nearest: [] }
+  const answer = await catalog.search({ intent, filter: wanted, limit })
+  const results = answer.results.map(({ tool, score, why }) => ({
+    type: 'tool',
+    id: tool.id,
+    score,
+    why,
+    description: tool.description,
+    ...shapes(tool, schemas),
+    effect: tool.effect,
+    effectFrom: tool.effectFrom,
+  }))
+  return {
+    status: answer.status,
+    results,
+    unmatched: answer.unmatched,
+    nearest: answer.nearest,
+  } as unknown as JsonObject
+}
+
+function shapes({ input, output }: Tool, whole: boolean): { input: Json; output?: Json } {
+  const shape = (schema: JsonObject) => (whole ? schema : signatureOf(schema))
+  return { input: shape(input), ...(output === undefined ? {} : { output: shape(output) }) }
+}
+
+function readInput(input: unknown) {
+  const { intent, filter, limit, schemas } = objectOf('input', input)
+  if (intent === undefined) throw missing('intent', 'say in a few words what you want to do')
+  return {
+    intent: textOf('intent', intent),
+    filter: optional(filter, readFilter, { type: 'all' } as Filter),
+    limit: optional(
+      limit,
+      (value) => numberOf('limit', value, [1, limits.discoverLimitMax]),
+      limits.discoverLimitDefault,
+    ),
+    schemas: optional(schemas, (value) => value === true, false),
+  }
+}
+
+function readFilter(value: Json): Filter {
+  const { type, server, effect, minScore } = objectOf('filter', value)
+  if (minScore !== undefined && typeof minScore !== 'number')
+    throw invalid('filter.minScore', 'it must be a number', minScore)
+  return {
+    type: optional(type, (text) => oneOf('filter.type', text, ['tool', 'capability', 'all']), 'all'),
+    ...(server === undefined ? {} : { server: textOf('filter.server', server) }),
+    ...(effect === undefined ? {} : { effect: textOf('filter.effect', effect) }),
+    ...(minScore === undefined ? {} : { minScore: minScore as number }),
+  }
+}

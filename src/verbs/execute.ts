@@ -1,0 +1,131 @@
+/** execute(): a plan or an intent enters; what leaves says how far the run came, and how to go on with it. */
+import type { Catalog } from '#catalog'
+import {
+  type Actor,
+  AppError,
+  type Budget,
+  isObject,
+  type Json,
+  type JsonObject,
+  limits,
+  type PermissionSet,
+  type Plan,
+  parseId,
+  type RunId,
+} from '#model'
+import type { Store } from '#record'
+import type { ActiveRun, Engine, RunRequest } from '#run'
+import { answerOf, notFound } from './answer.ts'
+import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { suggest } from './suggest.ts'
+
+/** Who asks, and how long they wait: null waits until the run has settled. */
+export type Caller = { actor: Actor; signal?: AbortSignal; key?: string; waitMs?: number | null }
+
+export type Parts = { store: Store; engine: Engine; catalog: Catalog }
+
+type Request = Omit<RunRequest, 'plan' | 'actor'> & { plan: Plan | null; resume: RunId | null; waitMs: number | null }
+
+export async function execute(parts: Parts, input: unknown, caller: Caller): Promise<JsonObject> {
+  const request = readInput(input, caller)
+  if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
+  if (request.plan === null) return suggest(parts.catalog, request.intent!)
+  const existing = request.key === undefined ? undefined : parts.store.runByKey(request.key)
+  if (existing !== undefined) return resume(parts, existing, caller, request.waitMs)
+  const active = await start(parts, { ...request, plan: request.plan, actor: caller.actor })
+  return settle(parts, active, caller, request.waitMs)
+}
+
+/** Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else owns it. */
+export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  const row = parts.store.run(run)
+  if (row === undefined) throw notFound(run)
+  if (['done', 'failed', 'cancelled'].includes(row.status)) return answerOf(parts.store, run)
+  const here = parts.engine.active(run)
+  if (here === undefined && row.status === 'running') return answerOf(parts.store, run)
+  return settle(parts, here ?? (await parts.engine.resume(run, caller.actor.name)), caller, waitMs)
+}
+
+/** Two requests with one key may meet: the one that comes second gets the run of the first. */
+async function start({ engine, store }: Parts, request: RunRequest): Promise<ActiveRun> {
+  try {
+    return await engine.start(request)
+  } catch (error) {
+    const existing = error instanceof AppError && error.context.existing
+    const active = typeof existing === 'string' ? engine.active(existing as RunId) : undefined
+    if (active === undefined && typeof existing === 'string' && store.run(existing as RunId) !== undefined) {
+      return { run: existing as RunId, settled: Promise.resolve('interrupted'), cancel() {}, async leave() {} }
+    }
+    if (active === undefined) throw error
+    return active
+  }
+}
+
+async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  const { name: who, kind: from } = caller.actor
+  const cancel = () => active.cancel({ who, from, reason: 'the request was cancelled' })
+  if (caller.signal?.aborted) cancel()
+  caller.signal?.addEventListener('abort', cancel, { once: true })
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    if (waitMs !== null) timer = setTimeout(resolve, waitMs)
+  })
+  try {
+    await Promise.race([active.settled, late])
+  } finally {
+    clearTimeout(timer)
+    caller.signal?.removeEventListener('abort', cancel)
+  }
+  return answerOf(store, active.run)
+}
+
+function readInput(input: unknown, caller: Caller): Request {
+  const { intent, implementation, args, mode, resume, permissions, budget, wait, key } = objectOf('input', input)
+  if (mode !== undefined && mode !== 'run') {
+    throw invalid('mode', 'dry runs are not there yet', oneOf('mode', mode, ['run', 'dry-run', 'explore']), ['run'])
+  }
+  if (intent === undefined && implementation === undefined && resume === undefined) {
+    throw missing('implementation', 'give a program, a graph of tasks, or an intent to get a suggestion')
+  }
+  const name = optional(key, (value) => textOf('key', value, limits.runKeyBytesMax), caller.key)
+  return {
+    intent: optional(intent, (value) => textOf('intent', value), null),
+    plan: optional(implementation, readPlan, null),
+    args: args ?? {},
+    resume: optional(resume, (value) => parseId<RunId>('resume', value), null),
+    waitMs: optional(wait, (value) => numberOf('wait', value, [0, 3600]) * 1000, caller.waitMs ?? null),
+    ...(permissions === undefined ? {} : { permissions: readPermissions(permissions) }),
+    ...(budget === undefined ? {} : { budget: readBudget(budget) }),
+    ...(name === undefined ? {} : { key: name }),
+  }
+}
+
+function readPlan(value: Json): Plan {
+  const { type, code, tasks, dagStructure, id } = objectOf('implementation', value)
+  switch (oneOf('implementation.type', type, ['code', 'dag', 'capability'])) {
+    case 'code':
+      if (code === undefined) throw missing('implementation.code', 'give the body of an async function')
+      return { kind: 'code', code: textOf('implementation.code', code, limits.programBytesMax) }
+    case 'dag': {
+      const list = tasks ?? (isObject(dagStructure) ? dagStructure.tasks : undefined)
+      if (list === undefined) throw missing('implementation.tasks', 'give the list of tasks')
+      return { kind: 'dag', tasks: list as never }
+    }
+    case 'capability':
+      throw new AppError('TOOL_NOT_FOUND', `Cannot execute "${id}": no capability was learned yet`, { id })
+  }
+}
+
+function readPermissions(value: Json): PermissionSet {
+  return oneOf('permissions', value, ['minimal', 'standard', 'privileged'])
+}
+
+function readBudget(value: Json): Partial<Budget> {
+  const { calls, wallMs, bytes } = objectOf('budget', value)
+  const read = (name: string, member: Json) => numberOf(`budget.${name}`, member, [0, Number.MAX_SAFE_INTEGER])
+  return {
+    ...(calls === undefined ? {} : { calls: read('calls', calls) }),
+    ...(wallMs === undefined ? {} : { wallMs: read('wallMs', wallMs) }),
+    ...(bytes === undefined ? {} : { bytes: read('bytes', bytes) }),
+  }
+}

@@ -1,0 +1,41 @@
+/** Reads what an agent or a person sent: every field is checked, and a wrong one is named with what would be right. */
+import { AppError, isObject, type Json, type JsonObject, limits } from '#model'
+
+export function invalid(param: string, details: string, value?: unknown, allowed?: readonly unknown[]): AppError {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot read "${param}": ${details}`, {
+    param,
+    details,
+    ...(value === undefined ? {} : { value }),
+    ...(allowed === undefined ? {} : { allowed_values: allowed }),
+  })
+}
+
+export function missing(param: string, hint: string): AppError {
+  return new AppError('MISSING_REQUIRED_PARAM', `Cannot go on without "${param}": ${hint}`, { param })
+}
+
+export function objectOf(param: string, value: unknown): JsonObject {
+  if (isObject(value)) return value as JsonObject
+  throw invalid(param, 'it must be an object', value)
+}
+
+export function textOf(param: string, value: unknown, bytesMax: number = limits.intentBytesMax): string {
+  if (typeof value !== 'string') throw invalid(param, 'it must be a text', value)
+  if (Buffer.byteLength(value) > bytesMax) throw invalid(param, `it must have at most ${bytesMax} bytes`)
+  return value
+}
+
+export function numberOf(param: string, value: unknown, [least, most]: readonly [number, number]): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+  throw invalid(param, `it must be a whole number from ${least} to ${most}`, value)
+}
+
+export function oneOf<T extends string>(param: string, value: unknown, allowed: readonly T[]): T {
+  if (allowed.includes(value as T)) return value as T
+  throw invalid(param, `it must be one of ${allowed.join(', ')}`, value, allowed)
+}
+
+/** `read` for a field that is there, `otherwise` for one that is not. */
+export function optional<T>(value: Json | undefined, read: (value: Json) => T, otherwise: T): T {
+  return value === undefined || value === null ? otherwise : read(value)
+}

@@ -1,0 +1,107 @@
+/**
+ * The product in two functions, discover() and execute(), with result() and what humans decide beside them.
+ * Whatever enters is checked here; what leaves is plain data read from the record.
+ */
+import { type Catalog, openCatalog } from '#catalog'
+import { type Config, type IsolationReport, type JsonObject, parseId, type RunId, type Tool } from '#model'
+import { openStore, type Store, verify } from '#record'
+import { openEngine } from '#run'
+import { openBoxes } from '#sandbox'
+import {
+  cancelRun,
+  type Decision,
+  decideApproval,
+  openApprovals,
+  type Settling,
+  settleCall,
+  showRun,
+} from './decide.ts'
+import { discover } from './discover.ts'
+import { type Caller, execute, resume } from './execute.ts'
+import { result } from './result.ts'
+
+export type { Caller, Decision, Settling }
+
+export type Verbs = {
+  store: Store
+  catalog: Catalog
+  discover(input: unknown, caller: Caller): Promise<JsonObject>
+  execute(input: unknown, caller: Caller): Promise<JsonObject>
+  result(input: unknown, caller: Caller): Promise<JsonObject>
+  resume(run: string, caller: Caller): Promise<JsonObject>
+  cancel(run: string, caller: Caller, reason?: string): Promise<JsonObject>
+  settle(run: string, call: string, settling: Settling, caller: Caller, goOn: boolean): Promise<JsonObject>
+  decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<JsonObject>
+  runs(limit?: number): JsonObject[]
+  run(id: string): JsonObject
+  approvals(): JsonObject[]
+  tools(server?: string): Promise<JsonObject[]>
+  ledger(run?: string): Promise<JsonObject>
+  events(seq: number, limit: number): { seq: number; line: string }[]
+  onChange(listener: () => void): () => void
+  isolation(): Promise<IsolationReport>
+  /** Lets go of every run under way, so that it can be resumed; requests that wait for one are answered. */
+  letGo(): Promise<void>
+  close(): Promise<void>
+}
+
+export type Surroundings = { path?: string; home?: string; log?: (line: string) => void }
+
+export async function openVerbs(config: Config, { path, home, log = () => {} }: Surroundings): Promise<Verbs> {
+  const store = await openStore({ home: config.home })
+  const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
+  const catalog = openCatalog({
+    servers: config.servers,
+    folder: `${config.home}/catalog`,
+    secrets: config.knownSecrets,
+    log,
+    baseEnv,
+  })
+  const boxes = openBoxes({})
+  const engine = openEngine({ store, boxes, catalog, config })
+  const parts = { store, engine, catalog }
+  return {
+    store,
+    catalog,
+    discover: (input) => discover(catalog, input),
+    execute: (input, caller) => execute(parts, input, caller),
+    result: async (input) => result(store, input),
+    resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
+    cancel: (run, caller, reason) => cancelRun(parts, id(run), caller, reason),
+    settle: (run, call, settling, caller, goOn) => settleCall(parts, id(run), call, settling, caller, goOn),
+    decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
+    runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
+    run: (run) => showRun(parts, id(run)),
+    approvals: () => openApprovals(parts),
+    tools: async (server) => (await catalog.tools(server === undefined ? {} : { server })).tools.map(toolLine),
+    ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
+    events: (seq, limit) => store.eventsSince(seq, limit),
+    onChange: (listener) => store.onChange(listener),
+    isolation: () => boxes.isolation(),
+    letGo: () => engine.close(),
+    close: async () => {
+      await engine.close()
+      await Promise.all([boxes.close(), catalog.close()])
+      await store.close()
+    },
+  }
+}
+
+const id = (run: string) => parseId<RunId>('run', run)
+
+function brief({ run, status, intent, startedAt, callCount }: ReturnType<Store['runs']>[number]): JsonObject {
+  return { run, status, intent, startedAt, callCount }
+}
+
+function toolLine({ id, description, effect, effectFrom, input, output, digest }: Tool): JsonObject {
+  return {
+    id,
+    description,
+    effect,
+    effectFrom,
+    input,
+    ...(output === undefined ? {} : { output }),
+    pinned: false,
+    digest,
+  }
+}

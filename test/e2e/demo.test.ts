@@ -1,0 +1,20 @@
+/** The tour that a newcomer takes first. */
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { test } from 'node:test'
+import { metier, workspace } from '#test'
+
+test('metier demo discovers, executes, asks, crashes, resumes and verifies, and does nothing twice', async (t) => {
+  const { code, json, stdout, stderr } = await metier(workspace(t), ['demo', '--json'])
+  assert.equal(code, 0, stdout + stderr)
+  t.after(() => rmSync(json.folder, { recursive: true, force: true }))
+  assert.equal(json.discover, 'shop:refund')
+  assert.deepEqual(json.execute.result, ['Ada waits for a loom', 'Edsger waits for a thread'])
+  assert.deepEqual(json.approve.result, { order: 1, did: 'refund', times: 1 })
+  assert.equal(json.crash.status, 'interrupted')
+  assert.deepEqual(
+    json.resume.result,
+    [1, 2, 3].map((order) => `order ${order} shipped 1 time`),
+  )
+  assert.equal(json.verify.ok, true)
+})

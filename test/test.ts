@@ -1,0 +1,147 @@
+/** What tests share: a workspace of their own, Métier driven from outside through its command line, and a witness of effects. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+export const binary = join(root, 'bin', 'metier')
+
+export type Workspace = { folder: string; home: string; file: string; witness: string }
+export type Effect = { tool: string; args: Record<string, unknown>; phase: 'begun' | 'done'; pid: number }
+
+/** A folder that goes when the test ends. */
+export function temporaryFolder(t: TestContext, name = 'metier-test-'): string {
+  const folder = mkdtempSync(join(tmpdir(), name))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** A configuration with the effects server, whose every effect is written into the witness file by the server itself. */
+export function workspace(
+  t: TestContext,
+  { env = {}, config = {} }: { env?: Record<string, string>; config?: object } = {},
+): Workspace {
+  const folder = temporaryFolder(t)
+  const witness = join(folder, 'effects.jsonl')
+  const file = join(folder, 'metier.json')
+  const fx = {
+    command: process.execPath,
+    args: [join(root, 'test', 'servers', 'effects.ts')],
+    env: { EFFECTS: witness, ...env },
+    effects: { pay: 'keyed:idempotency_key' },
+  }
+  const policy = { permissions: 'standard', rules: [{ tool: 'fx:*', then: 'allow' }] }
+  writeFileSync(file, JSON.stringify({ mcpServers: { fx }, policy, ...config }))
+  return { folder, witness, file, home: join(folder, 'home') }
+}
+
+export function effects({ witness }: Workspace): Effect[] {
+  if (!existsSync(witness)) return []
+  return readFileSync(witness, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+export function done(space: Workspace, tool: string): Effect[] {
+  return effects(space).filter((effect) => effect.tool === tool && effect.phase === 'done')
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a command prints is looked into by assertions, member by member.
+export type Printed = any
+export type Ran = { code: number | null; killed: boolean; stdout: string; stderr: string; json: Printed }
+export type RunOptions = { input?: string; killWhen?: () => boolean; env?: Record<string, string> }
+
+function start(space: Workspace, args: string[], env: Record<string, string> = {}): ChildProcess {
+  const base = {
+    PATH: process.env.PATH!,
+    HOME: space.folder,
+    METIER_HOME: space.home,
+    METIER_CONFIG: space.file,
+    NO_COLOR: '1',
+  }
+  return spawn(binary, args, { cwd: space.folder, env: { ...base, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** Runs one command to its end; `killWhen` is asked every two milliseconds whether it is time for a SIGKILL. */
+export async function metier(space: Workspace, args: string[], options: RunOptions = {}): Promise<Ran> {
+  const child = start(space, args, options.env)
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout!.on('data', (chunk) => out.push(chunk))
+  child.stderr!.on('data', (chunk) => err.push(chunk))
+  child.stdin!.on('error', () => {})
+  child.stdin!.end(options.input ?? '')
+  let killed = false
+  const watch = setInterval(() => {
+    if (options.killWhen?.() !== true) return
+    killed = child.kill('SIGKILL')
+  }, 2)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  clearInterval(watch)
+  const stdout = Buffer.concat(out).toString()
+  return { code, killed, stdout, stderr: Buffer.concat(err).toString(), json: parsed(stdout) }
+}
+
+function parsed(text: string): Printed {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+export type Served = {
+  url: string
+  child: ChildProcess
+  stderr(): string
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts the gateway on a free port and waits until it answers. */
+export async function serve(t: TestContext, space: Workspace, args: string[] = []): Promise<Served> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const child = start(space, ['serve', '--port', String(port), ...args])
+  const err: Buffer[] = []
+  child.stderr!.on('data', (chunk) => err.push(chunk))
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    return ended
+  }
+  t.after(() => stop('SIGKILL'))
+  for (let i = 0; i < 200 && child.exitCode === null; i++) {
+    if (
+      await fetch(`${url}/healthz`).then(
+        (response) => response.ok,
+        () => false,
+      )
+    )
+      break
+    await pause(50)
+  }
+  return { url, child, stop, stderr: () => Buffer.concat(err).toString() }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Numbers in [0,1) from a seed, so that a failing round can be played again. */
+export function dice(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32
+  }
+}
