@@ -8,6 +8,9 @@ const linesMax = 300
 /** Files that may be longer, with the lines they have now. The list only shrinks: a shorter file lowers its number. */
 export const longFiles: Record<string, number> = {}
 
+/** The start of the product, and the self-test of a box, which looks for what leaked into it. */
+const environmentReaders = ['src/main.ts', 'src/sandbox/inside/probe.ts']
+
 const emptyWords = 'Manager|Service|Helper|Util|Base|Impl'
 const emptySuffix = new RegExp(`^\\w*(?:${emptyWords})s?$`)
 const emptyFile = new RegExp(
@@ -63,7 +66,7 @@ function checkNames({ file, text }: Source): Problem[] {
 }
 
 function checkEnvironment({ file, text }: Source): Problem[] {
-  if (!isShipped(file) || file === 'src/main.ts') return []
+  if (!isShipped(file) || environmentReaders.includes(file)) return []
   const code = blank(text)
   const reads = [...code.matchAll(/\bprocess\s*\??\.\s*env\b|\bimport\s*\{[^}]*\benv\b[^}]*\}\s*from/g)]
   return reads.map((match) => ({

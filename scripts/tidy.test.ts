@@ -185,6 +185,22 @@ test('tidy() knows the folders of the design and their front doors', () => {
   assert.match(problemsOf({ 'package.json': wrong })[0] ?? '', /^package.json:1: "#run" leads to/)
 })
 
+test('tidy() refuses a lock file that npm ci would refuse elsewhere', () => {
+  const lockOf = (packages: object) => problemsOf({ 'package-lock.json': JSON.stringify({ packages }) })
+  const cli = { optionalDependencies: { '@x/mac': '1' } }
+  const mac = { resolved: 'https://registry.npmjs.org/@x/mac.tgz' }
+  assert.deepEqual(
+    lockOf({ '': { dependencies: { cli: '1' } }, 'node_modules/cli': cli, 'node_modules/@x/mac': mac }),
+    [],
+  )
+  const lacking = 'package-lock.json:1: lacks @x/mac, which node_modules/cli wants: npm ci refuses it'
+  assert.deepEqual(lockOf({ 'node_modules/cli': cli }), [lacking])
+  const foreign = { resolved: 'https://npm.example.org/cli.tgz' }
+  assert.deepEqual(lockOf({ 'node_modules/cli': foreign }), [
+    'package-lock.json:1: takes node_modules/cli from a private host',
+  ])
+})
+
 test('blank() hides strings, comments and patterns, and keeps code and positions', () => {
   const table: [string, string][] = [
     ["a('x') // y", "a(' ')     "],

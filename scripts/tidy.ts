@@ -16,6 +16,7 @@ export function tidy(root: string): Problem[] {
     ...typescript.flatMap(checkTypeScript),
     ...checkImports(typescript, packagesOf(root)),
     ...checkFolders(typescript, root),
+    ...checkLock(root),
   ]
   return problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line)
 }
@@ -68,6 +69,23 @@ function checkFolders(typescript: Source[], root: string): Problem[] {
       problems.push({ file, line: 1, problem: 'is exempt from the length limit and gone' })
   }
   return problems
+}
+
+type Locked = { resolved?: string; dependencies?: object; optionalDependencies?: object }
+
+/** What `npm ci` would refuse elsewhere: a lock file made where not every platform's packages could be had, or by a private registry. */
+function checkLock(root: string): Problem[] {
+  const file = 'package-lock.json'
+  if (!existsSync(join(root, file))) return []
+  const { packages } = JSON.parse(readFileSync(join(root, file), 'utf8')) as { packages: Record<string, Locked> }
+  const locked = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 13)))
+  return Object.entries(packages).flatMap(([path, { resolved, dependencies, optionalDependencies }]) => {
+    const missing = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !locked.has(name))
+    const problems = missing.map((name) => `lacks ${name}, which ${path || 'package.json'} wants: npm ci refuses it`)
+    if (resolved && !resolved.startsWith('https://registry.npmjs.org/'))
+      problems.push(`takes ${path} from a private host`)
+    return problems.map((problem) => ({ file, line: 1, problem }))
+  })
 }
 
 if (import.meta.main) {

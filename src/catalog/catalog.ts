@@ -2,19 +2,11 @@
  * The catalogue: what can be called, found and judged before it is called. In go the servers of the configuration; out come
  * tools, answers to discover, and the three outcomes of a try. It refuses nothing by policy: that is for the run.
  */
-import {
-  type AppError,
-  type Json,
-  limits,
-  type ServerConfig,
-  splitToolId,
-  type Tool,
-  type Try,
-  toAppError,
-} from '#model'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, type Json, limits, type ServerConfig, splitToolId, type Tool, type Try, toAppError } from '#model'
 import { recall, remember } from './cache.ts'
-import type { Connection, ToolDefinition } from './connect.ts'
-import { serverDigest, toTool } from './definition.ts'
+import type { Era, ToolDefinition } from './connect.ts'
+import { serverDigest, toTools } from './definition.ts'
 import { type Guard, openGuard } from './guard.ts'
 import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
 import { type CallOptions, Upstream } from './upstream.ts'
@@ -43,13 +35,22 @@ export type Catalog = {
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try>
   /** What each server is, without what is secret. */
   digests(): Record<string, string>
-  search(query: Query): Promise<Found>
+  /** `silent` are servers whose tools are not known: they could not be asked, or take longer than a search may. */
+  search(query: Query): Promise<Found & { silent: string[] }>
   /** Ends every server. */
   close(): Promise<void>
 }
 
 /** One server as the catalogue knows it; `live` once it spoke for itself in this life of ours. */
-type Entry = { name: string; digest: string; tools: Tool[] | null; live: boolean; upstream: Upstream }
+type Entry = {
+  name: string
+  digest: string
+  tools: Tool[] | null
+  live: boolean
+  upstream: Upstream
+  /** Why it could not be asked, until it is time to try again. */
+  failure: { error: AppError; until: number } | null
+}
 
 export function openCatalog(options: CatalogOptions): Catalog {
   const guard = openGuard()
@@ -59,29 +60,33 @@ export function openCatalog(options: CatalogOptions): Catalog {
   }
   const names = Object.keys(options.servers)
   const entries = new Map(names.map((name) => [name, openEntry(name, options, guard, changed)]))
-
-  const tools: Catalog['tools'] = async ({ server, refresh = false } = {}) => {
-    const asked =
-      server === undefined ? [...entries.values()] : [entries.get(server)].filter((entry) => entry !== undefined)
-    const listed = await Promise.all(asked.map((entry) => listOf(entry, refresh)))
-    return { tools: listed.flatMap(({ tools }) => tools), problems: listed.flatMap(({ problems }) => problems) }
-  }
   return {
-    tools,
+    async tools({ server, refresh = false } = {}) {
+      const asked = [...entries.values()].filter(({ name }) => server === undefined || name === server)
+      return merge(await Promise.all(asked.map((entry) => listOf(entry, refresh))))
+    },
     async tool(id) {
       const { server, name } = splitToolId(id) ?? {}
       const entry = server === undefined ? undefined : entries.get(server)
       if (entry === undefined) return undefined
       const named = ({ tools }: ToolList) => tools.find((tool) => tool.name === name)
-      return named(await listOf(entry, false)) ?? named(await listOf(entry, !entry.live))
+      return named(await listOf(entry, false)) ?? named(await listOf(entry, !entry.live && entry.failure === null))
     },
     problemOf,
-    try: (tool, args, callOptions) => entries.get(tool.server)!.upstream.try(tool, args, callOptions),
+    async try(tool, args, callOptions) {
+      const entry = entries.get(tool.server)
+      return entry === undefined ? unknownServer(tool) : entry.upstream.try(tool, args, callOptions)
+    },
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
-      const { tools: all } = await tools()
-      index ??= buildIndex(all)
-      return search(index, query)
+      const { filter: { server } = {} } = query
+      const asked = [...entries.values()].filter(({ name }) => server === undefined || name === server)
+      await Promise.race([
+        Promise.all(asked.map((entry) => listOf(entry, false))),
+        pause(limits.discoverWaitMsMax, null, { ref: false }),
+      ])
+      index ??= buildIndex([...entries.values()].flatMap(({ tools }) => tools ?? []))
+      return { ...search(index, query), silent: asked.filter(({ tools }) => tools === null).map(({ name }) => name) }
     },
     async close() {
       await Promise.all([...entries.values()].map(({ upstream }) => upstream.close()))
@@ -90,36 +95,51 @@ export function openCatalog(options: CatalogOptions): Catalog {
   }
 }
 
-function openEntry(name: string, options: CatalogOptions, guard: Guard, changed: () => void): Entry {
+function openEntry(name: string, options: CatalogOptions, guard: Guard, moved: () => void): Entry {
   const { servers, folder, baseEnv, secrets = [], log } = options
   const config = servers[name]!
   const digest = serverDigest(config, secrets)
   const remembered = recall(folder, name, digest)
-  const toolsOf = (definitions: ToolDefinition[]) =>
-    definitions.slice(0, limits.catalogToolsMax).map((definition) => toTool(name, config, definition))
-  let era = remembered?.era ?? null
-  const opened = (connection: Connection) => {
-    era = connection.era
-    entry.tools = toolsOf(connection.definitions)
-    entry.live = true
-    changed()
-    log?.(`${name}: ${entry.tools.length} tools, ${era.kind} protocol`)
+  let era: Era | null = remembered?.era ?? null
+  const opened = (spoken: Era) => {
+    era = spoken
+    log?.(`${name}: started, speaks the ${era.kind} protocol`)
+  }
+  const changed = (definitions: ToolDefinition[]) => {
+    Object.assign(entry, { tools: toTools(name, config, definitions), live: true, failure: null })
+    moved()
     try {
-      remember(folder, name, { definition: digest, at: Date.now(), era, tools: connection.definitions })
+      remember(folder, name, { definition: digest, at: Date.now(), era: era!, tools: definitions })
     } catch (error) {
       log?.(`${name}: cannot keep its tools for the next start: ${(error as Error).message}`)
     }
   }
-  const upstream = new Upstream({ name, config, guard, baseEnv, era: () => era, opened })
-  const entry: Entry = { name, digest, live: false, upstream, tools: remembered && toolsOf(remembered.tools) }
+  const upstream = new Upstream({ name, config, guard, baseEnv, era: () => era, opened, changed })
+  const tools = remembered && toTools(name, config, remembered.tools)
+  const entry: Entry = { name, digest, tools, live: false, upstream, failure: null }
   return entry
 }
 
 async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
+  const { name, tools, failure } = entry
+  if (!refresh && tools !== null) return { tools, problems: [] }
+  if (!refresh && failure !== null && Date.now() < failure.until)
+    return { tools: [], problems: [{ server: name, ...failure }] }
   try {
-    if (entry.tools === null || refresh) await entry.upstream.list()
+    await entry.upstream.list()
     return { tools: entry.tools ?? [], problems: [] }
-  } catch (error) {
-    return { tools: entry.tools ?? [], problems: [{ server: entry.name, error: toAppError(error) }] }
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    entry.failure = { error, until: Date.now() + limits.upstreamAskAgainMs }
+    return { tools: entry.tools ?? [], problems: [{ server: name, error }] }
   }
+}
+
+function merge(lists: ToolList[]): ToolList {
+  return { tools: lists.flatMap(({ tools }) => tools), problems: lists.flatMap(({ problems }) => problems) }
+}
+
+function unknownServer({ id: tool, server }: Tool): Try {
+  const message = `Cannot call "${tool}": the configuration has no server "${server}"`
+  return { outcome: 'not_sent', error: new AppError('TOOL_NOT_FOUND', message, { tool }) }
 }

@@ -1,7 +1,6 @@
 /** Opens the conversation with a server in whichever protocol era it speaks, and asks what tools it has. */
 import {
   Client,
-  type ClientOptions,
   type PriorDiscovery,
   ProtocolError,
   SdkError,
@@ -18,7 +17,12 @@ export type Era = PriorDiscovery
 export type Wire = StdioWire | HttpWire
 export type Connection = { client: Client; wire: Wire; era: Era; definitions: ToolDefinition[] }
 
-export type Surroundings = { guard: Guard; baseEnv: { PATH?: string; HOME?: string } }
+export type Surroundings = {
+  guard: Guard
+  baseEnv: { PATH?: string; HOME?: string }
+  /** The server says that its tools are others now. */
+  changed: (definitions: ToolDefinition[]) => void
+}
 
 /** One way to open the conversation: as we remember it, by asking first, or in the old manner. */
 type Manner = { prior?: Era; mode: 'legacy' | 'auto'; last?: true }
@@ -34,9 +38,12 @@ export async function connect(
   for (const manner of mannersOf(config, remembered)) {
     const wire = openWire(name, config, surroundings)
     try {
-      return await converse(wire, manner, signal)
+      return await converse(wire, manner, surroundings, signal)
     } catch (error) {
       await wire.close()
+      const late = signal.aborted && !stop.aborted
+      if (late)
+        throw unreachable(name, config, wire, new Error(`it did not open within ${limits.upstreamStartMsMax} ms`))
       if (manner.last || !speaksOtherwise(error)) throw unreachable(name, config, wire, error)
     }
   }
@@ -69,14 +76,22 @@ function definedOf(env: { PATH?: string; HOME?: string }): Record<string, string
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-const clientOptions: ClientOptions = {
-  // A question of the server in the middle of a call has nobody to answer it: it is an error of that call.
-  inputRequired: { autoFulfill: false },
-  listMaxPages: limits.catalogPagesMax,
-}
-
-async function converse(wire: Wire, { prior, mode }: Manner, signal: AbortSignal): Promise<Connection> {
-  const client = new Client({ name: 'metier', version: '0.1.0' }, { ...clientOptions, versionNegotiation: { mode } })
+async function converse(
+  wire: Wire,
+  { prior, mode }: Manner,
+  { changed }: Surroundings,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const client = new Client(
+    { name: 'metier', version: '0.1.0' },
+    {
+      versionNegotiation: { mode },
+      // A question of the server in the middle of a call has nobody to answer it: it is an error of that call.
+      inputRequired: { autoFulfill: false },
+      listMaxPages: limits.catalogPagesMax,
+      listChanged: { tools: { onChanged: (_error, definitions) => definitions && changed(definitions) } },
+    },
+  )
   const options = { timeout: limits.upstreamStartMsMax, signal }
   await client.connect(wire, prior === undefined ? options : { ...options, prior })
   const definitions = await listTools(client, signal)

@@ -1,9 +1,18 @@
 /** What a server says of a tool becomes a Tool: its effect class with where that came from, and a digest that pins it. */
 import { createHash } from 'node:crypto'
-import { type Effect, isObject, isSecretName, type JsonObject, type ServerConfig, type Tool } from '#model'
+import { type Effect, isObject, isSecretName, type JsonObject, limits, type ServerConfig, type Tool } from '#model'
 import type { ToolDefinition } from './connect.ts'
 
-export function toTool(server: string, config: ServerConfig, definition: ToolDefinition): Tool {
+/** Of two tools with one name the first counts. */
+export function toTools(server: string, config: ServerConfig, definitions: readonly ToolDefinition[]): Tool[] {
+  const byName = new Map<string, Tool>()
+  for (const definition of definitions.slice(0, limits.catalogToolsMax)) {
+    if (!byName.has(definition.name)) byName.set(definition.name, toTool(server, config, definition))
+  }
+  return [...byName.values()]
+}
+
+function toTool(server: string, config: ServerConfig, definition: ToolDefinition): Tool {
   const { name, description = '', inputSchema, outputSchema, annotations = {} } = definition
   return {
     id: `${server}:${name}`,

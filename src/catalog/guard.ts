@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 
 /**
  * Keeps the list of process groups that it reads from its input; at the end of that input, which comes when we are gone,
- * it kills them. It stands in a group of its own, so that killing ours does not stop it.
+ * it kills them, and before that it looks for descendants that moved to a group of their own. It stands in a group of its
+ * own too, so that killing ours does not stop it.
  */
 const guardScript = `
 trap '' HUP INT TERM
@@ -15,7 +16,21 @@ while read -r sign group; do
     -) groups="\${groups%% $group *} \${groups#* $group }" ;;
   esac
 done
-for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done`
+set -- $groups
+[ $# -gt 0 ] || exit 0
+tree=$groups
+known=
+while [ "$tree" != "$known" ]; do
+  known=$tree
+  for stat in /proc/[0-9]*/stat; do
+    read -r line <"$stat" || continue
+    pid=\${line%% *}
+    set -- \${line##*) }
+    case $tree in *" $pid "*) continue ;; *" $2 "*) tree="$tree$pid " ;; esac
+  done
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
+for pid in $tree; do kill -s KILL "$pid"; done`
 
 /**
  * Runs before each server and becomes it: it enters its own group into the guard's list first, so that there is no moment
@@ -38,7 +53,7 @@ export function openGuard(): Guard {
   let process: ChildProcess | null = null
   let closed = false
   const start = (): ChildProcess => {
-    const child = spawn('/bin/sh', ['-c', guardScript], {
+    const child = spawn('/bin/sh', ['-c', guardScript, 'metier-guard'], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: {},

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isObject, limits } from '#model'
+import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
 import { lineCutter, tailKeeper } from './lines.ts'
 import { Receipts } from './receipts.ts'
@@ -85,16 +86,18 @@ export class StdioWire implements Transport {
     return promise
   }
 
-  /** End of input, then SIGTERM, then SIGKILL to the whole group. */
+  /** End of input, then SIGTERM, then SIGKILL to the whole group and to those below the server that left it. */
   async close(): Promise<void> {
     const child = this.#child
     if (child?.pid === undefined) return this.#finish()
+    const below = descendantsOf(child.pid)
     this.#graceUntil = Date.now() + limits.upstreamStopMsMax
     child.stdin?.end()
     await this.#endedWithin(limits.upstreamEndOfInputMsMax)
     if (!this.#over) signal(child.pid, 'SIGTERM')
     await this.#endedWithin(this.#graceUntil - Date.now())
     if (!this.#over) signal(child.pid, 'SIGKILL')
+    killAll(below)
     await this.#endedWithin(limits.upstreamDrainMsMax)
     this.#finish()
   }

@@ -18,8 +18,8 @@ export type UpstreamOptions = Surroundings & {
   name: string
   config: ServerConfig
   era: () => Era | null
-  /** A conversation was opened: this is what the server has now. */
-  opened: (connection: Connection) => void
+  /** A conversation was opened, in this era. */
+  opened: (era: Era) => void
 }
 
 export type CallOptions = { signal: AbortSignal; timeoutMs: number }
@@ -40,13 +40,13 @@ export class Upstream {
     this.#slots = openSlots(options.config.concurrency)
   }
 
-  /** Asks the server what it has, starting it unless it runs; the answer goes to `opened`. */
+  /** Asks the server what it has, starting it unless it runs; the answer goes to `changed`. */
   async list(): Promise<void> {
     this.#open++
     try {
       const running = this.#line !== null
       const connection = await this.#connect().made
-      if (running) this.#options.opened({ ...connection, definitions: await listTools(connection.client) })
+      if (running) this.#options.changed(await listTools(connection.client))
     } catch (error) {
       throw this.#unreachable(null, error)
     } finally {
@@ -107,11 +107,12 @@ export class Upstream {
   #connect(): Line {
     if (this.#closed) throw new Error('the catalogue is closed')
     if (this.#line !== null) return this.#line
-    const { name, config, era, opened } = this.#options
+    const { name, config, era, opened, changed } = this.#options
     const stop = new AbortController()
     const made = connect(name, config, this.#options, era(), stop.signal).then((connection) => {
       connection.client.onclose = () => this.#drop(line)
-      opened(connection)
+      opened(connection.era)
+      changed(connection.definitions)
       return connection
     })
     const line: Line = { made, stop, calls: 0, retired: false }

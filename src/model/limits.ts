@@ -10,6 +10,8 @@ export const limits = {
   checkpointEventsMax: 1000,
   checkpointMsMax: 10 * 60 * 1000,
   storeBusyMsMax: 5000,
+  /** Whoever waits for the database asks again this often: SQLite alone would sleep longer and longer, and starve. */
+  storeBusyStepMs: 10,
   foreignPollMs: 50,
   retentionDaysDefault: 180,
   artifactBytesMax: 20 * 1024 * 1024,
@@ -46,6 +48,8 @@ export const limits = {
   /** A backstop for what the engine does between two of its ticks: the verdict is in ticks, this only kills. */
   programTurnWallMsMax: 300_000,
   programTimersMax: 1000,
+  /** For stripping the types of one program. */
+  programReadMsMax: 5000,
   programErrorCharactersMax: 4096,
   boxStderrBytesMax: 4096,
   /** Heap and mappings of the process around the engine. */
@@ -99,6 +103,10 @@ export const limits = {
   /** Of a server's last words, what stands in an error. */
   upstreamReasonCharactersMax: 1000,
   catalogPagesMax: 1000,
+  /** A server that could not be asked for its tools is asked again after this time. */
+  upstreamAskAgainMs: 10_000,
+  /** How long a search waits for servers of which nothing is remembered. */
+  discoverWaitMsMax: 5000,
   /** Above this an input is shown with less detail. */
   signatureCharactersMax: 2000,
   signatureDepthMax: 6,

@@ -1,8 +1,8 @@
 /** What each ask does inside the transaction; every write of a run checks that this process still owns it. */
-import { AppError, type RunId, type RunStatus } from '#model'
+import { AppError, type EventType, type RunId, type RunStatus } from '#model'
 import { appendEvents, appendHome, type Head, type Ledger } from './ledger.ts'
 import { bodyText, firstHash } from './line.ts'
-import type { Ask, ChainWrite, Entry } from './request.ts'
+import type { Ask, ChainWrite, Entries } from './request.ts'
 
 type Row = Head & { owner: string | null; epoch: number; status: RunStatus }
 
@@ -14,7 +14,7 @@ export function apply(ledger: Ledger, ask: SharedAsk): unknown {
     case 'chain':
       return writeChain(ledger, ask)
     case 'home':
-      return void appendHome(ledger, ask.entry)
+      return void appendHome(ledger, ask.entries)
     case 'send':
       return send(ledger, ask)
     case 'take':
@@ -38,9 +38,9 @@ export function findRun(ledger: Ledger, run: string): Row {
   })
 }
 
-export function homeEntry(type: Entry['type'], at: number, body: object): Entry {
+export function oneEntry(type: EventType, at: number, body: object): Entries {
   const { text, blobs } = bodyText(body)
-  return { type, at, body: text, blobs }
+  return { types: [type], ats: [at], bodies: [text], blobs }
 }
 
 function writeChain(ledger: Ledger, ask: ChainWrite): void {
@@ -49,7 +49,7 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
   const row = findRun(ledger, run)
   if (row.owner !== ledger.process || row.epoch !== ask.epoch || row.n !== ask.after) throw lost(run, ask, row)
   const { n, hash, at } = appendEvents(ledger, run, row, entries)
-  const calls = entries.filter((entry) => entry.type === 'call.issued').length
+  const calls = entries.types.filter((type) => type === 'call.issued').length
   ledger
     .sql('UPDATE run SET n = ?, hash = ?, at = ?, call_count = call_count + ? WHERE run = ?')
     .run(n, hash, at, calls, run)
@@ -64,12 +64,12 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
 
 function openRun(ledger: Ledger, { run, epoch, opens, entries }: ChainWrite): void {
   const { key, intent } = opens!
-  const at = entries[0]!.at
+  const at = entries.ats[0]!
   if (key !== null) refuseTakenKey(ledger, key)
   ledger
     .sql(`INSERT INTO run VALUES (?, ?, ?, 'running', ?, ?, ?, 0, 0, ?, 0)`)
     .run(run, ledger.process, epoch, key, intent, at, firstHash)
-  appendHome(ledger, homeEntry('run.opened', at, { run }))
+  appendHome(ledger, oneEntry('run.opened', at, { run }))
 }
 
 function refuseTakenKey(ledger: Ledger, key: string): void {
@@ -90,7 +90,7 @@ function closeRun(ledger: Ledger, run: string, head: Head, callCount: number | n
   ledger.sql('DELETE FROM sealed WHERE run = ?').run(run)
   ledger.sql('DELETE FROM inbox WHERE run = ?').run(run)
   ledger.sql('UPDATE run SET call_count = coalesce(?, call_count) WHERE run = ?').run(callCount, run)
-  appendHome(ledger, homeEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
+  appendHome(ledger, oneEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
 }
 
 function send(ledger: Ledger, { run, type, box }: Extract<Ask, { kind: 'send' }>): void {

@@ -62,14 +62,14 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   let isOver = false
 
   function emptyDraft(): Pick<ChainWrite, 'entries' | 'consumed' | 'sealed'> {
-    return { entries: [], consumed: [], sealed: [] }
+    return { entries: { types: [], ats: [], bodies: [], blobs: [] }, consumed: [], sealed: [] }
   }
 
   /** Whoever waits for nothing still gets to the disk, a little later. */
   function postSoon(): void {
     if (failure) throw failure
     assert(!isOver, 'nothing is written to a run after its owner has left it')
-    if (draft.entries.length >= limits.commitRequestsMax) post(null)
+    if (draft.entries.types.length >= limits.commitRequestsMax) post(null)
     else timer ??= setTimeout(post, limits.commitDelayMsMax, null)
   }
 
@@ -77,8 +77,9 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     clearTimeout(timer)
     timer = undefined
     const { entries, consumed, sealed } = draft
-    if (entries.length + consumed.length + sealed.length === 0) return
-    posted = world.queue.ask({ kind: 'chain', run, epoch, after: n - entries.length, opens, ...draft, leaves })
+    const count = entries.types.length
+    if (count + consumed.length + sealed.length === 0) return
+    posted = world.queue.ask({ kind: 'chain', run, epoch, after: n - count, opens, ...draft, leaves })
     posted.catch((error) => (failure ??= toAppError(error)))
     draft = emptyDraft()
     opens = null
@@ -95,7 +96,11 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     postSoon()
     n += 1
     at = Math.max(at, world.now())
-    draft.entries.push({ type, at, body: text, blobs })
+    const { types, ats, bodies } = draft.entries
+    types.push(type)
+    ats.push(at)
+    bodies.push(text)
+    draft.entries.blobs.push(...blobs)
     return { n, at }
   }
 

@@ -1,7 +1,7 @@
 /** Checkpoints: the heads that moved, signed, in the home's chain and once more in a file outside the database. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { homeChain, limits } from '#model'
-import { homeEntry } from './apply.ts'
+import { oneEntry } from './apply.ts'
 import { homePaths } from './home.ts'
 import { publicKeyOf, signingKey, signText } from './keys.ts'
 import { appendHome, inTransaction, type Ledger } from './ledger.ts'
@@ -33,7 +33,7 @@ function appendCheckpoint(ledger: Ledger, at: number): { n: number; heads: numbe
   for (const { run, n, hash } of moved) heads[run] = { n, hash }
   const key = signingKey(homePaths(ledger.home).keys)
   const body = { heads, signature: signText(JSON.stringify(heads), key), key: publicKeyOf(key) }
-  const { n } = appendHome(ledger, homeEntry('ledger.checkpointed', at, body))
+  const { n } = appendHome(ledger, oneEntry('ledger.checkpointed', at, body))
   return { n, heads: moved.length + 1 }
 }
 

@@ -1,7 +1,7 @@
 /** An event as exact bytes: its line, its hash, and what of it is too large to stand in it. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { AppError, isObject, limits, toText } from '#model'
+import { AppError, isObject, limits, RawJson, toText } from '#model'
 
 export const firstHash = '0'.repeat(64)
 
@@ -15,8 +15,8 @@ export function lineHead(run: string, n: number, at: string, type: string): stri
 }
 
 export function lineText(run: string, n: number, at: number, type: string, body: string): string {
-  const line = `${lineHead(run, n, new Date(at).toISOString(), type)}${body}}`
-  assert(Buffer.byteLength(line) <= limits.eventLineBytesMax, 'what is large in an event stands as a blob')
+  const line = `${lineHead(run, n, timeText(at), type)}${body}}`
+  assert(fits(line, limits.eventLineBytesMax), 'what is large in an event stands as a blob')
   return line
 }
 
@@ -26,12 +26,15 @@ export function lineHash(previous: string, line: string): string {
 
 /** A body as JSON text, members in the order given; what is too large, or could be taken for a reference, as a blob. */
 export function bodyText(body: object): { text: string; blobs: BlobBytes[] } {
+  const whole = Object.values(body).some(isRaw) ? '' : JSON.stringify(body)
+  if (whole !== '' && fits(whole, limits.eventValueBytesMax) && !whole.includes('$blob'))
+    return { text: whole, blobs: [] }
   const blobs: BlobBytes[] = []
   const members: string[] = []
   for (const [name, value] of Object.entries(body)) {
     if (value === undefined) continue
     const text = toText(value)
-    assert(!/[\0-\x1f]/.test(text), 'the text of a member has no line break')
+    assert(!isRaw(value) || !/[\0-\x1f]/.test(text), 'the text of a member has no line break')
     members.push(`${JSON.stringify(name)}:${mustStandOutside(text) ? reference(text, blobs) : text}`)
   }
   return { text: `{${members.join(',')}}`, blobs }
@@ -42,9 +45,16 @@ export function isBlobReference(value: unknown): value is BlobReference {
 }
 
 function mustStandOutside(text: string): boolean {
-  const bytesMax = limits.eventValueBytesMax
-  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) return true
+  if (!fits(text, limits.eventValueBytesMax)) return true
   return /\$blob|\\u/.test(text) && isBlobLike(JSON.parse(text))
+}
+
+function fits(text: string, bytesMax: number): boolean {
+  return text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax
+}
+
+function isRaw(value: unknown): boolean {
+  return value instanceof RawJson
 }
 
 function isBlobLike(value: unknown): boolean {
@@ -61,3 +71,11 @@ function reference(text: string, blobs: BlobBytes[]): string {
   blobs.push({ digest, bytes })
   return JSON.stringify({ $blob: digest, bytes: bytes.length } satisfies BlobReference)
 }
+
+/** RFC 3339 with milliseconds. Events come in bursts, so the last one is kept. */
+function timeText(at: number): string {
+  if (at !== lastTime.at) lastTime = { at, text: new Date(at).toISOString() }
+  return lastTime.text
+}
+
+let lastTime = { at: 0, text: new Date(0).toISOString() }

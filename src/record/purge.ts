@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '#model'
-import { findRun, homeEntry, isFinished } from './apply.ts'
+import { findRun, isFinished, oneEntry } from './apply.ts'
 import { homePaths } from './home.ts'
 import { appendHome, inTransaction, type Ledger } from './ledger.ts'
 
@@ -29,7 +29,7 @@ function removeRows(ledger: Ledger, run: string, at: number): string[] {
   const blobs = ledger.sql('SELECT digest FROM blob WHERE run = ?').all(run) as { digest: string }[]
   ledger.sql('INSERT INTO purged SELECT run, key FROM run WHERE run = ?').run(run)
   // Before the rows go: the highest seq must never be given out twice.
-  appendHome(ledger, homeEntry('run.purged', at, { run, head: hash, count: n }))
+  appendHome(ledger, oneEntry('run.purged', at, { run, head: hash, count: n }))
   for (const table of ['event', 'run', 'blob', 'inbox', 'sealed'])
     ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
   return blobs.map(({ digest }) => digest)

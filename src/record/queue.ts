@@ -23,10 +23,10 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
 
   function start(): Worker {
     const thread = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data })
-    thread.on('message', ({ acks, checkpointIsDue }: Reply) => {
-      for (const { id, value, error } of acks) settle(id, value, error)
+    thread.on('message', (reply: Reply) => {
+      if (reply === 'checkpoint is due') return onCheckpointDue()
+      for (const { id, value, error } of reply) settle(id, value, error)
       if (waiting.size === 0) thread.unref()
-      if (checkpointIsDue) onCheckpointDue()
     })
     thread.on('error', fail)
     thread.on('exit', () => fail(new Error('the writer has ended')))

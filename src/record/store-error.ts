@@ -1,6 +1,7 @@
 /** What SQLite and the file system say, in our words. */
 import { AppError, isObject } from '#model'
 
+const sqliteBusy = 5
 const sqliteReadOnly = 8
 const sqliteCorrupt = 11
 const sqliteFull = 13
@@ -15,6 +16,10 @@ export function storeError(thrown: unknown, doing: string): AppError {
   const code = isObject(thrown) ? thrown.code : undefined
   const extended = isObject(thrown) && typeof thrown.errcode === 'number' ? thrown.errcode : 0
   const primary = extended & 0xff
+  if (isBusy(thrown)) {
+    const state = 'another process has been writing to it all the while'
+    return new AppError('TOOL_INTERNAL_ERROR', `Cannot ${doing}: ${state}. Try again`, {}, thrown)
+  }
   if (primary === sqliteFull || extended === sqliteShmSize || code === 'ENOSPC' || code === 'EDQUOT') {
     return new AppError('STORE_FULL', `Cannot ${doing}: the disk is full. Free some space, then resume`, {}, thrown)
   }
@@ -27,6 +32,10 @@ export function storeError(thrown: unknown, doing: string): AppError {
     return new AppError('CONFIG_INVALID', `Cannot ${doing}: ${message}. ${next}`, {}, thrown)
   }
   return new AppError('TOOL_INTERNAL_ERROR', `Cannot ${doing}: ${message}`, {}, thrown)
+}
+
+export function isBusy(thrown: unknown): boolean {
+  return isObject(thrown) && typeof thrown.errcode === 'number' && (thrown.errcode & 0xff) === sqliteBusy
 }
 
 function isRefusal(code: unknown): boolean {

@@ -8,7 +8,7 @@ import {
   type ProcessId,
   type RunId,
 } from '#model'
-import { homeEntry, ownedByAnother } from './apply.ts'
+import { oneEntry, ownedByAnother } from './apply.ts'
 import { backUp } from './backup.ts'
 import { type Chain, type ChainWorld, openChain } from './chain.ts'
 import { watchChanges } from './changes.ts'
@@ -133,7 +133,7 @@ export async function openStore({ home, now = Date.now, create = true }: StoreOp
     eventsSince: reader.eventsSince,
     text: reader.text,
     send,
-    appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entry: homeEntry(type, now(), body) })),
+    appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entries: oneEntry(type, now(), body) })),
     onChange: changes.onChange,
     isAlive,
     checkpoint,

@@ -19,14 +19,15 @@ port.on('message', (first: Message) => {
     requests.push(...message)
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
-  if (requests.length > 0) port.postMessage(commit(ledger, requests))
+  if (requests.length > 0) port.postMessage(commit(ledger, requests) satisfies Reply)
+  if (checkpointIsDue(ledger)) port.postMessage('checkpoint is due' satisfies Reply)
   if (message === 'close') close(ledger)
 })
 
-function commit(ledger: Ledger, requests: Request[]): Reply {
+function commit(ledger: Ledger, requests: Request[]): Ack[] {
   const acks = commitTogether(ledger, requests.filter(isShared))
   for (const request of requests) if (!isShared(request)) acks.push(commitAlone(ledger, request))
-  return { acks, checkpointIsDue: checkpointIsDue(ledger) }
+  return acks
 }
 
 /** One commit for all; each may be refused alone, but what the disk refuses is refused to all. */

@@ -88,11 +88,12 @@ export class Conductor {
   async #replay(): Promise<void> {
     const { journal, program, chain } = this.#score
     this.#take(program.start(), journal.startedAt)
-    for (const recorded of journal.deliveries) {
-      if (this.#turns >= limits.callsInFlightMax) await this.#tail
-      this.#take(program.deliver(recorded), recorded.now)
-    }
     await this.#tail
+    for (const recorded of journal.deliveries) {
+      if (recorded.call > this.#issued || this.#end !== null || this.#stop !== null) break
+      this.#take(program.deliver(recorded), recorded.now)
+      await this.#tail
+    }
     if (this.#over) return
     const missing = journal.calls[this.#issued]
     if (missing !== undefined && this.#stop === null) this.#mismatch(missing, null)

@@ -76,7 +76,9 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   async function tested(chosen: Isolation): Promise<Isolation> {
     const box = await open(chosen)
     const source = prepareProgram('return args').source
-    const echo = driveProgram(box, { source, args: '"echo"', seed: '', now: 0 }, (clean) => release(box, clean))
+    const echo = driveProgram(box, { source, args: '"echo"', seed: '0'.repeat(64), now: 0 }, (clean) =>
+      release(box, clean),
+    )
     const { end } = await echo.start()
     if (end?.ok && end.value === '"echo"') return chosen
     throw new AppError('SANDBOX_SETUP_FAILED', 'Cannot open a box: the program that tests it failed', { end })

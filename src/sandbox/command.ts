@@ -15,18 +15,18 @@ export type BoxOptions = {
 }
 
 const inside = fileURLToPath(new URL('./inside', import.meta.url))
-const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url))
 const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/package.json'))
 
 /** In KB and blocks, as `ulimit` counts; a limit that the shell does not know is passed over, and the self-test says so. */
-const limitsOfProcess = `ulimit -c 0; ulimit -f 0; ulimit -n ${limits.boxFilesMax}; ulimit -d ${limits.boxDataBytesMax / 1024}; exec "$@"`
+const limitsOfProcess = `ulimit -c 0; ulimit -f 0; ulimit -s 8192; ulimit -n ${limits.boxFilesMax}; ulimit -d ${limits.boxDataBytesMax / 1024}; exec "$@"`
 
 /** V8's own stack must hold whatever the engine's 256 KB can hold, so that the engine's limit is always met first. */
 const nodeFlags = ['--stack-size=3900', '--max-old-space-size=256', '--no-warnings']
 
 /** The child as it runs programs. */
 export function programCommand(options: BoxOptions): BoxCommand {
-  return commandOf(options, 'child.ts', ['--permission', `--allow-fs-read=${options.bwrap ? '/box' : '*'}`])
+  const readable = options.bwrap ? ['/box'] : [inside, quickjs]
+  return commandOf(options, 'child.ts', ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`)])
 }
 
 /** The same box around the probe, without Node's own permission model: what holds then is the box. */
@@ -49,8 +49,17 @@ function wallsOf(node: string, seccomp: Buffer | null): string[] {
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--cap-drop', 'ALL'],
     ...['--uid', '65534', '--gid', '65534', '--hostname', 'box'],
     ...['/usr/lib', '/usr/lib64', '/lib', '/lib64'].flatMap(libraryArguments),
-    ...['--ro-bind', node, '/box/node', '--ro-bind', packageFile, '/box/package.json'],
-    ...['--ro-bind', inside, '/box/inside', '--ro-bind', quickjs, '/box/node_modules/quickjs-wasi'],
+    ...[
+      '--ro-bind',
+      node,
+      '/box/node',
+      '--ro-bind',
+      inside,
+      '/box/inside',
+      '--ro-bind',
+      quickjs,
+      '/box/node_modules/quickjs-wasi',
+    ],
     ...['--remount-ro', '/', '--chdir', '/'],
     ...(seccomp ? ['--seccomp', '3'] : []),
   ]

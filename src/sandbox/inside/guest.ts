@@ -26,6 +26,7 @@ export function prelude(limits: GuestLimits): string {
   return `(() => {
 'use strict'
 for (const name of ${JSON.stringify(removed)}) delete globalThis[name]
+delete Error.prepareStackTrace
 const bridge = (${bridge})(${JSON.stringify(limits)})
 const seed = (${chance})()
 ;(${surface})(bridge)

@@ -1,5 +1,5 @@
 /** One program in one engine: a turn is one delivery, every pending job, and then one line of text for the parent. */
-import { type ExtensionDescriptor, Intrinsics, type JSValueHandle, QuickJS } from 'quickjs-wasi'
+import { type ExtensionDescriptor, Intrinsics, JSException, type JSValueHandle, QuickJS } from 'quickjs-wasi'
 import { type Engine, type EngineLimit, limitOfTrap } from './engine.ts'
 import { preludeFile, programFile } from './guest.ts'
 
@@ -116,11 +116,12 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     return call(finish, ok, ok ? settled.value : settled.error).consume((text) => text.toString())
   }
 
-  /** What ended the engine itself; everything that the guest can throw was caught before. */
+  /** What ended the engine itself, or a text that it cannot read; what a running program throws is its promise's. */
   function fatalEnd(thrown: unknown): Record<string, unknown> {
     const limit = limitOf(thrown)
     if (limit !== null) return { ok: false, limit }
     const { name, message, stack } = thrown as Error
+    if (!(thrown instanceof JSException)) return { ok: false, broken: `${name}: ${message}` }
     return { ok: false, thrown: `${name}: ${message}`, stack: String(stack) }
   }
 

@@ -1,0 +1,42 @@
+/** The processes below a process, as the system tells them; none where it has no /proc. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/** With the time of its start, since a number may be given to another process later. */
+type Process = { pid: number; parent: number; started: string }
+
+export function descendantsOf(pid: number): Process[] {
+  if (!existsSync('/proc/self/stat')) return []
+  const all = readdirSync('/proc', { encoding: 'utf8' })
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => processOf(Number(name)))
+    .filter((process) => process !== null)
+  const found = new Map<number, Process>()
+  for (let size = -1; size < found.size; ) {
+    size = found.size
+    for (const process of all) if (process.parent === pid || found.has(process.parent)) found.set(process.pid, process)
+  }
+  return [...found.values()]
+}
+
+/** Ends those that still live, wherever they moved. */
+export function killAll(processes: readonly Process[]): void {
+  for (const { pid, started } of processes) {
+    if (processOf(pid)?.started !== started) continue
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+}
+
+function processOf(pid: number): Process | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name, in parentheses, may hold anything; the fields after it are counted from the state, the third.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { pid, parent: Number(fields[1]), started: fields[19]! }
+  } catch {
+    return null
+  }
+}
