@@ -46,7 +46,6 @@ test('up() starts a server once, and down() ends it', { skip: onLinux }, async (
   assert.deepEqual(runningServer(join(cache, 'echo')), first)
   await down(recipe, cache)
   assert.equal(runningServer(join(cache, 'echo')), null)
-  assert.throws(() => process.kill(first.pid, 0), { code: 'ESRCH' })
   await down(recipe, cache)
 })
 

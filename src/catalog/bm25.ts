@@ -10,8 +10,6 @@ export type Bm25 = {
   documents: Uint32Array
   strengths: Float32Array
   rarities: Float32Array
-  /** Of a word that occurs nowhere. */
-  rarityMax: number
 }
 
 /** Where more occurrences of a word stop making it stronger. */
@@ -36,8 +34,10 @@ export function buildBm25(texts: readonly (readonly string[][])[], fields: reado
     }
   }
   const rarity = (occurrences: number) => Math.log(1 + (texts.length - occurrences + 0.5) / (occurrences + 0.5))
-  const rarities = Float32Array.from({ length: words.size }, (_, word) => rarity(starts[word + 1]! - starts[word]!))
-  return { count: texts.length, words, starts, documents, strengths, rarities, rarityMax: rarity(0) }
+  const rarities = Float32Array.from({ length: words.size }, (_, word) => {
+    return rarity(starts[word + 1]! - starts[word]!) / rarity(0)
+  })
+  return { count: texts.length, words, starts, documents, strengths, rarities }
 }
 
 /** How often each word stands in a document: every field counts by its weight and its length. */
@@ -59,24 +59,21 @@ function frequenciesOf(
   return frequency
 }
 
-/** For each document the share of the query that it answers, 0 to 1; a rare word is a larger share. */
-export function scoresOf(
-  { count, words, starts, documents, strengths, rarities, rarityMax }: Bm25,
-  query: ReadonlySet<string>,
-) {
-  const scores = new Float32Array(count)
-  let whole = 0
-  for (const text of query) {
-    const word = words.get(text)
-    const rarity = word === undefined ? rarityMax : rarities[word]!
-    whole += rarity
+/**
+ * For each document how much speaks for it: of every word of the query its rarity, 1 for a word that nobody else has,
+ * times how strongly the document has it. So two rare words in a name come near 2, whatever the size of the collection.
+ */
+export function evidenceOf(index: Bm25, query: ReadonlySet<string>): Float32Array {
+  const { count, words, starts, documents, strengths, rarities } = index
+  const evidence = new Float32Array(count)
+  for (const spelling of query) {
+    const word = words.get(spelling)
     if (word === undefined) continue
     for (let place = starts[word]!; place < starts[word + 1]!; place++) {
-      scores[documents[place]!]! += rarity * strengths[place]!
+      evidence[documents[place]!]! += rarities[word]! * strengths[place]!
     }
   }
-  if (whole > 0) for (let document = 0; document < count; document++) scores[document]! /= whole
-  return scores
+  return evidence
 }
 
 /** The documents with the highest scores above zero, best first; of equals the earlier. */

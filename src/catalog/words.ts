@@ -3,9 +3,10 @@ import { stem } from './stem.ts'
 
 /** Words that say how something is asked, not what. */
 const stopWords = new Set(
-  `a about after all also am an and any are as at be been being but by can could did do does doing for from had has have having how i if in
-  into is it its just let like me my need of on or our out over please should so some such than that the their them then there these they
-  this those to too up us very want was we were what when where which while who will with would you your`.split(/\s+/),
+  `a about after all also am an and any anything are as at be been being but by can could did do does doing everything for from had
+  has have having hello hey hi how i if in into is it its just let like me my need of on or our out over please should so some
+  something such than thank thanks that the their them then there these they thing things this those to too up us very want was
+  we were what when where which while who will with would you your`.split(/\s+/),
 )
 
 /** Lower case, taken apart at what is neither letter nor digit and inside camelCase, HTTPServer and v2. */

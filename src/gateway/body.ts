@@ -1,17 +1,13 @@
 /** Reads the body of a request as JSON, and no more of it than the limit. */
 import type { IncomingMessage } from 'node:http'
-import { isJsonContentType } from '@modelcontextprotocol/server'
 import { limits } from '#model'
 
-export type Body = { ok: true; value: unknown } | { ok: false; status: 400 | 413 | 415; code: number; message: string }
+export type Body = { ok: true; value: unknown } | { ok: false; status: 400 | 413; code: number; message: string }
 
 const parseError = -32700
 const invalidRequest = -32600
 
 export async function readBody(request: IncomingMessage): Promise<Body> {
-  if (!isJsonContentType(request.headers['content-type'])) {
-    return refused(request, 415, invalidRequest, 'Cannot read the request: its Content-Type is not application/json')
-  }
   const text = await readText(request)
   if (text === null) {
     const most = `at most ${limits.httpBodyBytesMax} bytes are read`
@@ -25,7 +21,7 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
 }
 
 /** What is left of the body is thrown away: a client that is still sending would not see the answer on a closed connection. */
-function refused(request: IncomingMessage, status: 400 | 413 | 415, code: number, message: string): Body {
+function refused(request: IncomingMessage, status: 400 | 413, code: number, message: string): Body {
   request.resume()
   return { ok: false, status, code, message }
 }

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { AppError, limits, toAppError } from '#model'
 import { openApi } from './api.ts'
+import { closeServer } from './close.ts'
 import { checkLoopback, refusal } from './guard.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import { headersOfAll, sendError } from './reply.ts'
@@ -42,7 +43,7 @@ export async function serveHttp({ verbs, host, port, version, log }: Options): P
   const close = async () => {
     if (stop.signal.aborted) return
     stop.abort()
-    await Promise.all([mcp.close(), closeServer(server, openResponses)])
+    await Promise.all([mcp.close(), closeServer(server, openResponses, limits.httpStopMsMax)])
   }
   return { url, token: randomBytes(32).toString('base64url'), close }
 }
@@ -69,16 +70,6 @@ function answerer(api: ReturnType<typeof openApi>, mcp: McpEndpoint, stop: Abort
 /** Without the query, and not too long to be shown. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0]!.slice(0, limits.previewCharactersMax)
-}
-
-/** Waits for open answers within the limit; a connection that only might ask something is not waited for. */
-async function closeServer(server: Server, openResponses: Set<ServerResponse>): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  const late = AbortSignal.timeout(limits.httpStopMsMax)
-  await Promise.all([...openResponses].map((response) => once(response, 'close', { signal: late }).catch(() => {})))
-  server.closeAllConnections()
-  await closed
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

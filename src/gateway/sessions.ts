@@ -15,7 +15,11 @@ export type Sessions = {
   close(): Promise<void>
 }
 
-export function openSessions(newServer: () => Server, log: (line: string) => void): Sessions {
+export function openSessions(
+  newServer: () => Server,
+  log: (line: string) => void,
+  sessionsMax: number = limits.httpSessionsMax,
+): Sessions {
   /** In the order of their last use. */
   const sessions = new Map<string, Session>()
 
@@ -26,7 +30,7 @@ export function openSessions(newServer: () => Server, log: (line: string) => voi
   }
 
   const makeRoom = async (): Promise<boolean> => {
-    if (sessions.size < limits.httpSessionsMax) return true
+    if (sessions.size < sessionsMax) return true
     const idle = [...sessions.values()].find(({ openResponses }) => openResponses === 0)
     await idle?.transport.close()
     return idle !== undefined

@@ -46,6 +46,8 @@ export type ChainWorld = {
   sealingKey(): Uint8Array
   readInbox(run: RunId): InboxItem[]
   onInbox(run: RunId, listener: () => void): () => void
+  /** Of every chain with something buffered, how to post it. */
+  buffered: Set<() => void>
 }
 
 const suspendedStatus = { approval: 'approval_required', uncertain: 'uncertain', stopped: 'interrupted' } as const
@@ -69,13 +71,19 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   function postSoon(): void {
     if (failure) throw failure
     assert(!isOver, 'nothing is written to a run after its owner has left it')
-    if (draft.entries.types.length >= limits.commitRequestsMax) post(null)
-    else timer ??= setTimeout(post, limits.commitDelayMsMax, null)
+    if (draft.entries.types.length >= limits.commitRequestsMax) postRest()
+    timer ??= setTimeout(postRest, limits.commitDelayMsMax)
+    world.buffered.add(postRest)
+  }
+
+  function postRest(): void {
+    post(null)
   }
 
   function post(leaves: ChainWrite['leaves']): void {
     clearTimeout(timer)
     timer = undefined
+    world.buffered.delete(postRest)
     const { entries, consumed, sealed } = draft
     const count = entries.types.length
     if (count + consumed.length + sealed.length === 0) return
@@ -86,7 +94,7 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   }
 
   async function durable(): Promise<void> {
-    post(null)
+    postRest()
     await posted
     if (failure) throw failure
   }

@@ -9,7 +9,8 @@ type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
 export type WriterQueue = {
   /** Takes its place in the order now; settles when it is on disk or refused. */
   ask(ask: Ask): Promise<unknown>
-  hasWritten(): boolean
+  /** Was anything asked of it? */
+  isUsed(): boolean
   close(): Promise<void>
 }
 
@@ -62,7 +63,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
       if (bundle.push({ id, ask }) === 1) queueMicrotask(post)
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
     },
-    hasWritten: () => worker !== undefined,
+    isUsed: () => lastId > 0,
     async close() {
       post()
       const thread = worker

@@ -65,15 +65,19 @@ export async function openStore({ home, now = Date.now, create = true }: StoreOp
   const reader = openReader(home, seal, isAlive)
   const changes = watchChanges(reader.database)
   const queue = openQueue({ home, process: lock.process }, () => void checkpoint().catch(() => {}))
-  const timer = setInterval(
-    () => queue.hasWritten() && void checkpoint().catch(() => {}),
-    limits.checkpointMsMax,
-  ).unref()
-  const world: ChainWorld = { queue, now, sealingKey: seal, readInbox: reader.inbox, onInbox: changes.onInbox }
+  const timer = setInterval(() => queue.isUsed() && void checkpoint().catch(() => {}), limits.checkpointMsMax).unref()
+  const world: ChainWorld = {
+    queue,
+    now,
+    sealingKey: seal,
+    readInbox: reader.inbox,
+    onInbox: changes.onInbox,
+    buffered: new Set(),
+  }
 
   function startRun(run: RunId, body: EventBodies['run.started']): Chain {
     const opens = { key: body.key ?? null, intent: body.intent }
-    const chain = openChain({ run, epoch: 1, n: 0, at: now(), opens, sealed: [] }, world)
+    const chain = openChain({ run, epoch: 1, n: 0, at: 0, opens, sealed: [] }, world)
     chain.append('run.started', body)
     return chain
   }
@@ -111,8 +115,9 @@ export async function openStore({ home, now = Date.now, create = true }: StoreOp
   async function close(): Promise<void> {
     clearInterval(timer)
     changes.stop()
+    for (const post of world.buffered) post()
     try {
-      if (queue.hasWritten()) await checkpoint()
+      if (queue.isUsed()) await checkpoint()
     } finally {
       reader.database.close()
       await queue.close()

@@ -1,0 +1,51 @@
+/** A process that runs a plan and kills itself with SIGKILL at a chosen event of the run: before it is on disk, or just after. */
+import { readFileSync } from 'node:fs'
+import { openCatalog } from '#catalog'
+import { type Plan, parseConfig } from '#model'
+import { type Chain, openStore, type Store } from '#record'
+import { openEngine } from '#run'
+import { openBoxes } from '#sandbox'
+
+const [file, home, planText, boundary, moment] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+  'before' | 'after',
+]
+const config = parseConfig({ file, text: readFileSync(file, 'utf8'), home, env: process.env, directory: home })
+const die = () => process.kill(process.pid, 'SIGKILL')
+
+function deadly(chain: Chain): Chain {
+  let events = 1
+  const append: Chain['append'] = (type, body) => {
+    const place = chain.append(type, body)
+    events += 1
+    if (events === Number(boundary)) {
+      if (moment === 'before') die()
+      else void chain.durable().then(die)
+    }
+    return place
+  }
+  return { ...chain, append }
+}
+
+const store = await openStore({ home })
+const watched: Store = { ...store, startRun: (run, body) => deadly(store.startRun(run, body)) }
+const catalog = openCatalog({
+  servers: config.servers,
+  folder: `${home}/catalog`,
+  baseEnv: { PATH: process.env.PATH! },
+})
+const boxes = openBoxes({})
+const engine = openEngine({ store: watched, boxes, catalog, config })
+const request = {
+  plan: JSON.parse(planText) as Plan,
+  intent: null,
+  args: {},
+  actor: { kind: 'cli', name: 'test' } as const,
+}
+const { settled } = await engine.start(request)
+await settled
+await Promise.all([boxes.close(), catalog.close()])
+await store.close()
