@@ -7,17 +7,22 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { parseConfig } from '#model'
+import { openVerbs, type Verbs } from '#verbs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 export const binary = join(root, 'bin', 'metier')
 
-export type Workspace = { folder: string; home: string; file: string; witness: string }
+export type Workspace = { folder: string; home: string; file: string; witness: string; opened: Verbs[] }
 export type Effect = { tool: string; args: Record<string, unknown>; phase: 'begun' | 'done'; pid: number }
 
 /** A folder that goes when the test ends. */
-export function temporaryFolder(t: TestContext, name = 'metier-test-'): string {
-  const folder = mkdtempSync(join(tmpdir(), name))
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+export function temporaryFolder(t: TestContext, before: () => Promise<void> = async () => {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'metier-test-'))
+  t.after(async () => {
+    await before()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
   return folder
 }
 
@@ -26,7 +31,10 @@ export function workspace(
   t: TestContext,
   { env = {}, config = {} }: { env?: Record<string, string>; config?: object } = {},
 ): Workspace {
-  const folder = temporaryFolder(t)
+  const opened: Verbs[] = []
+  const folder = temporaryFolder(t, async () => {
+    for (const verbs of opened) await verbs.close()
+  })
   const witness = join(folder, 'effects.jsonl')
   const file = join(folder, 'metier.json')
   const fx = {
@@ -37,8 +45,20 @@ export function workspace(
   }
   const policy = { permissions: 'standard', rules: [{ tool: 'fx:*', then: 'allow' }] }
   writeFileSync(file, JSON.stringify({ mcpServers: { fx }, policy, ...config }))
-  return { folder, witness, file, home: join(folder, 'home') }
+  return { folder, witness, file, home: join(folder, 'home'), opened }
 }
+
+/** Métier in this process, closed before the workspace goes. */
+export async function openSpace(space: Workspace): Promise<Verbs> {
+  const text = readFileSync(space.file, 'utf8')
+  const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
+  const verbs = await openVerbs(config, { path: process.env.PATH! })
+  space.opened.push(verbs)
+  return verbs
+}
+
+/** Whoever asks in a test, and waits to the end. */
+export const caller = { actor: { kind: 'cli' as const, name: 'test' }, waitMs: null }
 
 export function effects({ witness }: Workspace): Effect[] {
   if (!existsSync(witness)) return []

@@ -12,7 +12,7 @@ import { buildIndex, type Found, type Index, type Query, search } from './search
 import { type CallOptions, Upstream } from './upstream.ts'
 import { problemOf } from './validate.ts'
 
-export type { Found, Query } from './search.ts'
+export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
 export { signatureOf } from './signature.ts'
 
 export type CatalogOptions = {

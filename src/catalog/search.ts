@@ -3,7 +3,7 @@ import { isObject, type Tool } from '#model'
 import { type Bm25, bestOf, buildBm25, evidenceOf } from './bm25.ts'
 import { buildNames, type Names, named } from './names.ts'
 import { stem } from './stem.ts'
-import { isStopWord, split, wordsOf } from './words.ts'
+import { contentOf, wordsOf } from './words.ts'
 
 export type Query = { intent: string; filter?: { server?: string; effect?: string; minScore?: number }; limit: number }
 export type Hit = { tool: Tool; score: number; why: string }
@@ -63,7 +63,7 @@ function isWanted(tool: Tool, { server, effect }: NonNullable<Query['filter']>):
 
 /** `why` says which words of the intent were found where. */
 function hitOf(tool: Tool, score: number, intent: string): Hit {
-  const asked = countingWords(intent)
+  const asked = contentOf(intent)
   const found = new Map<string, Set<string>>()
   for (const { name, textOf } of fields) {
     const here = new Set(wordsOf(textOf(tool)))
@@ -75,11 +75,7 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
 }
 
 function unmatchedOf({ bm25 }: Index, intent: string): string[] {
-  return countingWords(intent).filter((word) => !bm25.words.has(stem(word)))
-}
-
-function countingWords(text: string): string[] {
-  return [...new Set(split(text))].filter((word) => !isStopWord(word))
+  return [...new Set(contentOf(intent))].filter((word) => !bm25.words.has(stem(word)))
 }
 
 function parametersOf({ input }: Tool): string[] {

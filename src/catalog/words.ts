@@ -9,11 +9,12 @@ const stopWords = new Set(
   we were what when where which while who will with would you your`.split(/\s+/),
 )
 
-/** Lower case, taken apart at what is neither letter nor digit and inside camelCase, HTTPServer and v2. */
+/** Lower case without accents, taken apart at what is neither letter nor digit and inside camelCase and HTTPServer. */
 export function split(text: string): string[] {
   return (
     text
-      .normalize('NFKC')
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
       .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
       .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
       .toLowerCase()
@@ -21,13 +22,12 @@ export function split(text: string): string[] {
   )
 }
 
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word)
+/** The words that count, as they are written. */
+export function contentOf(text: string): string[] {
+  return split(text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' ')).filter((word) => !stopWords.has(word))
 }
 
-/** Stems of the words that count. */
+/** The words that count, as they are compared. */
 export function wordsOf(text: string): string[] {
-  return split(text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' '))
-    .filter((word) => !stopWords.has(word))
-    .map(stem)
+  return contentOf(text).map(stem)
 }

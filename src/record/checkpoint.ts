@@ -1,5 +1,6 @@
 /** Checkpoints: the heads that moved, signed, in the home's chain and once more in a file outside the database. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { homeChain, limits } from '#model'
 import { oneEntry } from './apply.ts'
 import { homePaths } from './home.ts'
@@ -14,11 +15,12 @@ export function checkpointIsDue(ledger: Ledger): boolean {
 
 /** Writes a checkpoint if anything moved since the last. First the database, then the file: the file is never ahead. */
 export function writeCheckpoint(ledger: Ledger, at: number): { n: number; heads: number } {
+  const mend = () => mendCheckpoints(homePaths(ledger.home).checkpoints, ledger.database)
   const written = inTransaction(ledger, () => {
-    mendFile(ledger)
+    mend()
     return appendCheckpoint(ledger, at)
   })
-  inTransaction(ledger, () => mendFile(ledger))
+  inTransaction(ledger, mend)
   return written
 }
 
@@ -38,16 +40,17 @@ function appendCheckpoint(ledger: Ledger, at: number): { n: number; heads: numbe
 }
 
 /** Appends to the file what the chain has and the file has not: a crash may have come between the two. */
-export function mendFile(ledger: Ledger): void {
-  const descriptor = openSync(homePaths(ledger.home).checkpoints, 'a+', 0o600)
+export function mendCheckpoints(file: string, database: DatabaseSync): void {
+  const descriptor = openSync(file, 'a+', 0o600)
   try {
     const { end, n } = lastWhole(descriptor)
-    const missing = ledger
-      .sql(`SELECT line FROM event WHERE type = 'ledger.checkpointed' AND n > ? AND run = 'home' ORDER BY n`)
+    const missing = database
+      .prepare(`SELECT line FROM event WHERE type = 'ledger.checkpointed' AND run = 'home' AND n > ? ORDER BY n`)
       .all(n) as { line: string }[]
     if (missing.length === 0) return
     ftruncateSync(descriptor, end)
-    writeSync(descriptor, missing.map(({ line }) => `${line}\n`).join(''))
+    const bytes = Buffer.from(missing.map(({ line }) => `${line}\n`).join(''))
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
     fdatasyncSync(descriptor)
   } finally {
     closeSync(descriptor)

@@ -53,6 +53,8 @@ export type RunRequest = {
 export type ActiveRun = {
   run: RunId
   settled: Promise<Settlement>
+  /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
+  durable(): Promise<void>
   cancel(asked: EventBodies['cancel.asked']): void
   leave(): Promise<void>
 }
@@ -73,6 +75,7 @@ type Prepared = {
 
 export function openEngine({ store, boxes, catalog, config, now = Date.now }: Parts): Engine {
   const active = new Map<RunId, ActiveRun>()
+  const starting = new Map<string, Promise<ActiveRun>>()
 
   const conduct = (chain: Chain, journal: Journal, program: Program, secrets: Secrets): ActiveRun => {
     const policy = { permissions: journal.started.permissions, rules: config.policy.rules }
@@ -80,6 +83,7 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
     const run: ActiveRun = {
       run: chain.run,
       settled: conductor.settled,
+      durable: () => chain.durable(),
       cancel: (asked) => conductor.cancel(asked),
       leave: () => conductor.leave(),
     }
@@ -89,7 +93,18 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
     return run
   }
 
-  const start = async (request: RunRequest): Promise<ActiveRun> => {
+  /** Requests with one key that meet here share one run; elsewhere the record decides who was first. */
+  const start = (request: RunRequest): Promise<ActiveRun> => {
+    const { key } = request
+    if (key === undefined) return startAnew(request)
+    const sooner = starting.get(key)
+    if (sooner !== undefined) return sooner
+    const run = startAnew(request).finally(() => starting.delete(key))
+    starting.set(key, run)
+    return run
+  }
+
+  const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
     const seed = randomBytes(32).toString('hex')
     const { clean, seals } = withoutSecrets(request, seed, config)
     const prepared = await prepare(clean.plan, boxes)

@@ -30,10 +30,14 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
   const request = readInput(input, caller)
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
   if (request.plan === null) return suggest(parts.catalog, request.intent!)
-  const existing = request.key === undefined ? undefined : parts.store.runByKey(request.key)
-  if (existing !== undefined) return resume(parts, existing, caller, request.waitMs)
-  const active = await start(parts, { ...request, plan: request.plan, actor: caller.actor })
-  return settle(parts, active, caller, request.waitMs)
+  try {
+    const active = await parts.engine.start({ ...request, plan: request.plan, actor: caller.actor })
+    return await settle(parts, active, caller, request.waitMs)
+  } catch (error) {
+    const holder = error instanceof AppError ? error.context.existing : undefined
+    if (holder === undefined) throw error
+    return resume(parts, holder as RunId, caller, request.waitMs)
+  }
 }
 
 /** Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else owns it. */
@@ -44,21 +48,6 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
   const here = parts.engine.active(run)
   if (here === undefined && row.status === 'running') return answerOf(parts.store, run)
   return settle(parts, here ?? (await parts.engine.resume(run, caller.actor.name)), caller, waitMs)
-}
-
-/** Two requests with one key may meet: the one that comes second gets the run of the first. */
-async function start({ engine, store }: Parts, request: RunRequest): Promise<ActiveRun> {
-  try {
-    return await engine.start(request)
-  } catch (error) {
-    const existing = error instanceof AppError && error.context.existing
-    const active = typeof existing === 'string' ? engine.active(existing as RunId) : undefined
-    if (active === undefined && typeof existing === 'string' && store.run(existing as RunId) !== undefined) {
-      return { run: existing as RunId, settled: Promise.resolve('interrupted'), cancel() {}, async leave() {} }
-    }
-    if (active === undefined) throw error
-    return active
-  }
 }
 
 async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
@@ -72,6 +61,7 @@ async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitM
   })
   try {
     await Promise.race([active.settled, late])
+    await active.durable()
   } finally {
     clearTimeout(timer)
     caller.signal?.removeEventListener('abort', cancel)

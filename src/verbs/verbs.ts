@@ -60,6 +60,12 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
   const boxes = openBoxes({})
   const engine = openEngine({ store, boxes, catalog, config })
   const parts = { store, engine, catalog }
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    await engine.close()
+    await Promise.all([boxes.close(), catalog.close()])
+    await store.close()
+  }
   return {
     store,
     catalog,
@@ -79,11 +85,7 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     onChange: (listener) => store.onChange(listener),
     isolation: () => boxes.isolation(),
     letGo: () => engine.close(),
-    close: async () => {
-      await engine.close()
-      await Promise.all([boxes.close(), catalog.close()])
-      await store.close()
-    },
+    close: () => (closing ??= close()),
   }
 }
 

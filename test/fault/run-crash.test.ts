@@ -1,12 +1,11 @@
 /** A run killed at every one of its events, before and after it reached the disk: resumed, it ends as if nothing had happened. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type JsonObject, type Plan, parseConfig } from '#model'
-import { done, effects, root, type Workspace, workspace } from '#test'
-import { openVerbs, type Verbs } from '#verbs'
+import type { JsonObject, Plan } from '#model'
+import { caller, done, effects, openSpace, root, type Workspace, workspace } from '#test'
+import type { Verbs } from '#verbs'
 
 type Case = { plan: Plan; expected: unknown; adds: number; pays: number; events: number }
 
@@ -45,7 +44,6 @@ const cases: Record<string, Case> = {
 }
 
 const everything = process.env.LONG === '1'
-const caller = { actor: { kind: 'cli' as const, name: 'test' }, waitMs: null }
 
 for (const [name, one] of Object.entries(cases)) {
   test(`${name} survives a kill at each event`, { timeout: 600_000 }, async (t) => {
@@ -68,7 +66,7 @@ async function round(t: TestContext, one: Case, boundary: number, moment: 'befor
   const space = workspace(t, { env: { LAG: '5' } })
   const where = `killed ${moment} event ${boundary}`
   const signal = await start(space, one.plan, boundary, moment)
-  const verbs = await open(space)
+  const verbs = await openSpace(space)
   try {
     const answer = await goOn(verbs, space)
     if (answer === null) assert.equal(effects(space).length, 0, `${where}: nothing happened off the record`)
@@ -92,17 +90,6 @@ async function start(space: Workspace, plan: Plan, boundary: number, moment: str
   const words = [script, space.file, space.home, JSON.stringify(plan), String(boundary), moment]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] })
   return new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
-}
-
-async function open(space: Workspace): Promise<Verbs> {
-  const config = parseConfig({
-    file: space.file,
-    text: readFileSync(space.file, 'utf8'),
-    home: space.home,
-    env: process.env,
-    directory: space.home,
-  })
-  return openVerbs(config, { path: process.env.PATH! })
 }
 
 /** Resumes, and settles what is in doubt as the witness has seen it. Null where no run came to be. */

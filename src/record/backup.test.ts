@@ -1,0 +1,33 @@
+/** Backup while others write: the copy is a home again. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { temporaryFolder } from '#test'
+import { finishSample, openSample } from './sample.test.ts'
+import { verify } from './verify.ts'
+
+test('backup() copies a living record, which verifies with the keys of its home', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await openSample(t)
+  await finishSample(store, 1, 'x'.repeat(70_000))
+  await store.checkpoint()
+  const writing = Promise.all(Array.from({ length: 10 }, () => finishSample(store, 5)))
+  const file = join(folder, 'copy.db')
+  await store.backup(file)
+  await writing
+  await assert.rejects(store.backup(file), /it exists already/)
+
+  const home = join(folder, 'home')
+  mkdirSync(home)
+  renameSync(file, join(home, 'metier.db'))
+  cpSync(`${file}.files`, home, { recursive: true })
+  cpSync(join(store.home, 'keys'), join(home, 'keys'), { recursive: true })
+  const verdict = await verify(home)
+  assert.equal(verdict.ok, true, verdict.reason)
+  assert.ok(verdict.events >= 8)
+  const database = new DatabaseSync(join(home, 'metier.db'))
+  assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
+  database.close()
+})

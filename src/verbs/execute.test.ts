@@ -1,0 +1,219 @@
+/** Runs with every real part in place: questions, doubts, cancels, budgets, keys and secrets. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EventType, JsonObject, RunId } from '#model'
+import { caller, done, effects, openSpace, workspace } from '#test'
+import type { Verbs } from '#verbs'
+
+const code = (text: string) => ({ implementation: { type: 'code', code: text } })
+const run = (verbs: Verbs, text: string, more: object = {}) => verbs.execute({ ...code(text), ...more }, caller)
+const asking = { policy: { permissions: 'standard', rules: [] } }
+const types = (verbs: Verbs, id: unknown): EventType[] => verbs.store.events(id as RunId).map(({ type }) => type)
+
+async function open(t: TestContext, config: object = {}) {
+  const space = workspace(t, { config })
+  return { space, verbs: await openSpace(space) }
+}
+
+function question(answer: JsonObject) {
+  assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
+  return (answer.approvals as { id: string; tool: string; args: JsonObject; call: string }[])[0]!
+}
+
+test('execute() suspends at a question, without a process, and goes on by replay when it is approved', async (t) => {
+  const { space, verbs } = await open(t, asking)
+  const program = `const before = await mcp.fx.read({ key: 'x' }); const { total } = await mcp.fx.add({ key: 'x', by: 2 }); return [before.value, total]`
+  const asked = await run(verbs, program)
+  const { id, tool, args } = question(asked)
+  assert.deepEqual([tool, args], ['fx:add', { key: 'x', by: 2 }])
+  assert.equal(done(space, 'add').length, 0)
+  assert.equal(verbs.store.run(asked.run as RunId)?.owner, null)
+  const answer = await verbs.decide(id, { answer: 'approved' }, caller, true)
+  assert.deepEqual([answer.status, answer.result], ['done', [null, 2]])
+  assert.equal(done(space, 'add').length, 1)
+  assert.ok(types(verbs, asked.run).includes('approval.answered'))
+  await assert.rejects(verbs.decide(id, { answer: 'approved' }, caller, true), { code: 'INVALID_INPUT_PARAM' })
+})
+
+test('execute() throws a denial in the program, which may handle it', async (t) => {
+  const { space, verbs } = await open(t, asking)
+  const program = `try { await mcp.fx.add({ key: 'x', by: 2 }) } catch (error) { return [error.name, error.code, error.tool] }`
+  const { id } = question(await run(verbs, program))
+  const answer = await verbs.decide(id, { answer: 'denied', reason: 'not today' }, caller, true)
+  assert.deepEqual(answer.result, ['ToolError', 'APPROVAL_DENIED', 'fx:add'])
+  assert.equal(effects(space).length, 0)
+})
+
+test('execute() sends the arguments that a human edited, and checks them again', async (t) => {
+  const { space, verbs } = await open(t, asking)
+  const first = question(await run(verbs, `return await mcp.fx.add({ key: 'x', by: 2 })`))
+  const answer = await verbs.decide(first.id, { answer: 'approved', args: { key: 'x', by: 7 } }, caller, true)
+  assert.deepEqual(answer.result, { key: 'x', total: 7 })
+  const second = question(await run(verbs, `return await mcp.fx.add({ key: 'y', by: 2 })`))
+  const wrong = await verbs.decide(second.id, { answer: 'approved', args: { key: 'y', by: 'many' } }, caller, true)
+  assert.equal((wrong.error as JsonObject).code, 'INVALID_INPUT_PARAM')
+  assert.deepEqual(
+    done(space, 'add').map(({ args }) => args.by),
+    [7],
+  )
+})
+
+test('execute() lets other calls go on while one waits for a human', async (t) => {
+  const { space, verbs } = await open(t, asking)
+  const program = `const [a, b] = await Promise.all([mcp.fx.add({ key: 'q', by: 1 }), mcp.fx.put({ key: 'free', value: 1 })]); return [a.total, b.key]`
+  const { id } = question(await run(verbs, program))
+  assert.equal(done(space, 'put').length, 1)
+  const answer = await verbs.decide(id, { answer: 'approved' }, caller, true)
+  assert.deepEqual(answer.result, [1, 'free'])
+  assert.equal(done(space, 'put').length, 1, 'what was answered before the question is not called again')
+})
+
+test('execute() leaves an unsafe call whose server died in doubt, and a human settles it', async (t) => {
+  const { space, verbs } = await open(t)
+  const program = `const pending = mcp.fx.add({ key: 'x', by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {} return (await pending).total`
+  const answer = await run(verbs, program)
+  assert.equal(answer.status, 'uncertain', JSON.stringify(answer))
+  assert.deepEqual(
+    (answer.calls as JsonObject[]).map(({ call, tool }) => [call, tool]),
+    [['1', 'fx:add']],
+  )
+  const settled = await verbs.settle(String(answer.run), '1', { how: 'done', value: { total: 41 } }, caller, true)
+  assert.deepEqual([settled.status, settled.result], ['done', 41])
+  assert.equal(effects(space).filter(({ tool, phase }) => tool === 'add' && phase === 'begun').length, 1)
+  await assert.rejects(verbs.settle(String(answer.run), '1', { how: 'again' }, caller, true), {
+    code: 'INVALID_INPUT_PARAM',
+  })
+})
+
+test('execute() refuses on the record what may not or cannot be called', async (t) => {
+  const { space, verbs } = await open(t, { policy: { permissions: 'minimal', rules: [] } })
+  const names = ['fx:add', 'fx:nothing', 'no:where', 'plain']
+  const program = `const codes = []; for (const name of ${JSON.stringify(names)}) { try { await tool(name, { key: 'x', by: 1 }) } catch (error) { codes.push(error.code) } } return codes`
+  const answer = await run(verbs, program)
+  assert.deepEqual(answer.result, ['PERMISSION_DENIED', 'TOOL_NOT_FOUND', 'TOOL_NOT_FOUND', 'TOOL_NOT_FOUND'])
+  assert.equal(types(verbs, answer.run).filter((type) => type === 'call.issued').length, 4)
+  assert.equal(effects(space).length, 0)
+})
+
+test('execute() narrows permissions and budget to what is asked, never wider', async (t) => {
+  const { verbs } = await open(t, { policy: { permissions: 'minimal', rules: [] }, budget: { calls: 2 } })
+  const wide = await run(
+    verbs,
+    `try { await mcp.fx.put({ key: 'x', value: 1 }) } catch (error) { return error.code }`,
+    { permissions: 'privileged', budget: { calls: 99 } },
+  )
+  assert.equal(wide.result, 'PERMISSION_DENIED')
+  const spent = await run(
+    verbs,
+    `const codes = []; for (let i = 0; i < 3; i++) { try { codes.push((await mcp.fx.read({ key: 'x' })).value) } catch (error) { codes.push(error.code) } } return codes`,
+    { budget: { calls: 99 } },
+  )
+  assert.deepEqual(spent.result, [null, null, 'BUDGET_EXCEEDED'])
+})
+
+test('execute() ends a run that is out of time, and one that waits for nothing', async (t) => {
+  const { verbs } = await open(t, { budget: { wallMs: 300 } })
+  const late = await run(verbs, 'await sleep(60000)')
+  assert.deepEqual([late.status, (late.error as JsonObject).code], ['failed', 'BUDGET_EXCEEDED'])
+  const stalled = await run(verbs, 'await new Promise(() => {})')
+  assert.deepEqual([stalled.status, (stalled.error as JsonObject).code], ['failed', 'PROGRAM_STALLED'])
+})
+
+test('execute() cancels the run when its request is cancelled, and awaits what cannot be taken back', async (t) => {
+  const { space, verbs } = await open(t)
+  const stop = new AbortController()
+  const program = `mcp.fx.wait({ ms: 60000 }); await mcp.fx.add({ key: 'x', by: 1, ms: 300 }); await mcp.fx.add({ key: 'y', by: 1 })`
+  const pending = verbs.execute(code(program), { ...caller, signal: stop.signal })
+  while (!effects(space).some(({ tool }) => tool === 'add')) await pause(10)
+  stop.abort()
+  const answer = await pending
+  assert.equal(answer.status, 'cancelled')
+  assert.deepEqual(
+    done(space, 'add').map(({ args }) => args.key),
+    ['x'],
+  )
+  const outcomes = verbs.store
+    .events(answer.run as RunId)
+    .flatMap((event) => (event.type === 'call.resolved' ? [[event.body.call, event.body.outcome]] : []))
+  assert.deepEqual(outcomes.sort(), [
+    ['1', 'cancelled'],
+    ['2', 'answered'],
+  ])
+})
+
+test('execute() answers "running" when the wait is over, and the run goes on', async (t) => {
+  const { verbs } = await open(t)
+  const answer = await verbs.execute({ ...code('await sleep(400); return 5'), wait: 0 }, caller)
+  assert.equal(answer.status, 'running')
+  assert.equal((await verbs.execute({ resume: answer.run as string }, caller)).result, 5)
+  assert.equal((await verbs.result({ run: answer.run }, caller)).value, 5)
+})
+
+test('execute() gives the same run for the same key, also when two requests meet', async (t) => {
+  const { space, verbs } = await open(t)
+  const request = () => run(verbs, `return (await mcp.fx.add({ key: 'k', by: 1, ms: 50 })).total`, { key: 'once' })
+  const answers = await Promise.all([request(), request()])
+  answers.push(await request())
+  assert.equal(new Set(answers.map((answer) => answer.run)).size, 1)
+  assert.deepEqual(
+    answers.map(({ status, result }) => [status, result]),
+    Array(3).fill(['done', 1]),
+  )
+  assert.equal(done(space, 'add').length, 1)
+})
+
+test('execute() keeps secrets out of the program and the record, and gives them back to their server', async (t) => {
+  const secret = 'sk-abcdefghijklmnopqrstuvwx'
+  const { space, verbs } = await open(t, { record: { secrets: ['sk-[a-z]{20,}'] } })
+  await verbs.catalog.tools()
+  const first = await run(verbs, `await mcp.fx.put({ key: 'token', value: args.token }); return 1`, {
+    args: { token: secret },
+  })
+  const { id } = question(first)
+  await verbs.decide(id, { answer: 'approved' }, caller, true)
+  assert.equal(done(space, 'put')[0]?.args.value, secret, 'the server got the true value')
+  const second = await run(
+    verbs,
+    `const { value } = await mcp.fx.read({ key: 'token' }); await mcp.fx.put({ key: 'copy', value: 'Bearer ' + value }); return value`,
+  )
+  assert.equal(second.status, 'done', JSON.stringify(second))
+  assert.match(String(second.result), /^«secret:[0-9a-f]+»$/)
+  assert.equal(done(space, 'put')[1]?.args.value, `Bearer ${secret}`, 'also inside a longer text')
+  await verbs.close()
+  for (const file of ['metier.db']) assert.ok(!readFileSync(`${space.home}/${file}`).includes(secret))
+})
+
+test('execute() suggests a tool for an intent alone, and runs nothing', async (t) => {
+  const { space, verbs } = await open(t)
+  const answer = await verbs.execute({ intent: 'add a number to a counter' }, caller)
+  assert.equal(answer.status, 'suggested')
+  assert.equal((answer.suggestion as { tasks: { tool: string }[] }).tasks[0]?.tool, 'fx:add')
+  assert.deepEqual([verbs.runs(), effects(space)], [[], []])
+})
+
+test('execute() names every wrong field of a request', async (t) => {
+  const { verbs } = await open(t)
+  const bad: [input: unknown, code: string, param: string][] = [
+    [null, 'INVALID_INPUT_PARAM', 'input'],
+    [{}, 'MISSING_REQUIRED_PARAM', 'implementation'],
+    [{ intent: 5 }, 'INVALID_INPUT_PARAM', 'intent'],
+    [{ implementation: { type: 'perl' } }, 'INVALID_INPUT_PARAM', 'implementation.type'],
+    [{ implementation: { type: 'code' } }, 'MISSING_REQUIRED_PARAM', 'implementation.code'],
+    [{ implementation: { type: 'dag' } }, 'MISSING_REQUIRED_PARAM', 'implementation.tasks'],
+    [{ resume: 'x' }, 'INVALID_INPUT_PARAM', 'resume'],
+    [{ ...code('1'), permissions: 'all' }, 'INVALID_INPUT_PARAM', 'permissions'],
+    [{ ...code('1'), budget: { calls: -1 } }, 'INVALID_INPUT_PARAM', 'budget.calls'],
+    [{ ...code('1'), mode: 'dry-run' }, 'INVALID_INPUT_PARAM', 'mode'],
+  ]
+  for (const [input, name, param] of bad) {
+    await assert.rejects(verbs.execute(input, caller), (error: { code: string; context: { param: string } }) => {
+      assert.deepEqual([error.code, error.context.param], [name, param], JSON.stringify(input))
+      return true
+    })
+  }
+  await assert.rejects(verbs.execute({ resume: '01890000-0000-7000-8000-000000000000' }, caller), {
+    code: 'RUN_NOT_FOUND',
+  })
+})
