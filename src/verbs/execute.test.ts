@@ -143,12 +143,15 @@ test('execute() cancels the run when its request is cancelled, and awaits what c
   ])
 })
 
-test('execute() answers "running" when the wait is over, and the run goes on', async (t) => {
+test('execute() answers "running" when the wait is over; the run goes on, can be asked for and cancelled', async (t) => {
   const { verbs } = await open(t)
-  const answer = await verbs.execute({ ...code('await sleep(400); return 5'), wait: 0 }, caller)
+  const answer = await verbs.execute({ ...code('await sleep(600000); return 5'), wait: 0 }, caller)
   assert.equal(answer.status, 'running')
-  assert.equal((await verbs.execute({ resume: answer.run as string }, caller)).result, 5)
-  assert.equal((await verbs.result({ run: answer.run }, caller)).value, 5)
+  const result = await verbs.result({ run: answer.run }, caller)
+  assert.deepEqual([result.status, result.value], ['running', null])
+  const again = verbs.execute({ resume: answer.run as string }, caller)
+  assert.equal((await verbs.cancel(String(answer.run), caller, 'enough')).status, 'cancelled')
+  assert.equal((await again).status, 'cancelled')
 })
 
 test('execute() gives the same run for the same key, also when two requests meet', async (t) => {
