@@ -45,12 +45,16 @@ export function runningServer(folder: string): Known | null {
 
 /** Asks first and kills after a while; a stranger under the old pid is left alone. */
 export async function stopServer(folder: string, msMax: number = stopMsMax): Promise<void> {
-  const until = performance.now() + msMax
   signal(folder, 'SIGTERM')
-  while (runningServer(folder) && performance.now() < until) await sleep(20)
-  signal(folder, 'SIGKILL')
-  while (runningServer(folder)) await sleep(20)
+  if (!(await hasEnded(folder, msMax))) signal(folder, 'SIGKILL')
+  if (!(await hasEnded(folder, stopMsMax))) throw new Error(`Cannot end the server of ${folder}: it survived SIGKILL`)
   rmSync(pidFile(folder), { force: true })
+}
+
+async function hasEnded(folder: string, msMax: number): Promise<boolean> {
+  const until = performance.now() + msMax
+  while (runningServer(folder) && performance.now() < until) await sleep(20)
+  return runningServer(folder) === null
 }
 
 /** The addresses other than loopback on which a process listens, as the kernel writes them. */

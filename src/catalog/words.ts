@@ -1,4 +1,5 @@
 /** Text as the words that search compares: names taken apart, small words left out, the rest cut to its stem. */
+import { limits } from '#model'
 import { stem } from './stem.ts'
 
 /** Words that say how something is asked, not what. */
@@ -29,5 +30,17 @@ export function contentOf(text: string): string[] {
 
 /** The words that count, as they are compared. */
 export function wordsOf(text: string): string[] {
-  return contentOf(text).map(stem)
+  return contentOf(text).map(comparable)
+}
+
+/** Few words make most of any text, so their stems are kept. */
+const stems = new Map<string, string>()
+
+function comparable(word: string): string {
+  const known = stems.get(word)
+  if (known !== undefined) return known
+  if (stems.size >= limits.stemsKeptMax) stems.clear()
+  const cut = stem(word)
+  stems.set(word, cut)
+  return cut
 }

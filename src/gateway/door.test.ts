@@ -29,13 +29,11 @@ export async function connect(t: TestContext, { url }: HttpDoor, era: Era): Prom
   return client
 }
 
+type Sent = { method?: string; headers?: OutgoingHttpHeaders; body?: string }
 type Answer = { status: number; headers: NodeJS.Dict<string | string[]>; text: string }
 
 /** A request with exactly these headers, as fetch would not send it. */
-export function send(
-  url: string,
-  { method = 'GET', headers = {}, body }: { method?: string; headers?: OutgoingHttpHeaders; body?: string } = {},
-): Promise<Answer> {
+export function send(url: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { method, headers, agent: false }, (response) => {
       let text = ''

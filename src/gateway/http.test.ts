@@ -1,5 +1,6 @@
 /** The door over HTTP: whom it refuses, what it reads, and how it closes. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { test } from 'node:test'
 import { limits } from '#model'
@@ -144,6 +145,17 @@ test('/mcp reads a body up to the limit and not beyond, whether its length was t
   }
 })
 
+test('/mcp takes what it will not read from a client that listens only after it has spoken', async (t) => {
+  const { url } = await openDoor(t)
+  const socket = connectSocket(Number(new URL(url).port), '127.0.0.1').pause()
+  t.after(() => socket.destroy())
+  const bytes = 8 * limits.httpBodyBytesMax
+  socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await new Promise((resolve) => socket.write(`${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n0\r\n\r\n`, resolve))
+  const [first] = await once(socket.resume(), 'data')
+  assert.match(String(first), /^HTTP\/1.1 413 /)
+})
+
 test('/mcp survives a call nested deeper than any stack', async (t) => {
   const { url } = await openDoor(t)
   const { session } = await post(url, initialize)
@@ -190,4 +202,24 @@ test('close() ends streams, sessions and idle connections at once, and answers n
   await assert.rejects(fetch(`${door.url}/healthz`))
   await until(() => door.verbs.runs()[0]!.status === 'done')
   await door.close()
+})
+
+test('close() answers 503 to whoever still asks while the last answers are given', async (t) => {
+  const door = await openDoor(t)
+  const tools = Promise.withResolvers<never[]>()
+  let asked = false
+  door.verbs.tools = () => {
+    asked = true
+    return tools.promise
+  }
+  const last = fetch(`${door.url}/api/tools`)
+  const late = connectSocket(Number(new URL(door.url).port), '127.0.0.1')
+  await once(late, 'connect')
+  await until(() => asked)
+  const closed = door.close()
+  late.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  assert.match(String((await once(late, 'data'))[0]), /^HTTP\/1.1 503 /)
+  tools.resolve([])
+  assert.equal((await last).status, 200)
+  await closed
 })

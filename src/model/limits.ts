@@ -112,6 +112,7 @@ export const limits = {
   signatureDepthMax: 6,
   signatureUnionMax: 12,
   schemaCheckMsMax: 100,
+  stemsKeptMax: 100_000,
 
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,

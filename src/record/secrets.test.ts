@@ -1,0 +1,164 @@
+/** Secrets: hidden in every form before anything is recorded, given back to whom they belong, and never on disk. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Json } from '#model'
+import type { SealedSecret } from './chain.ts'
+import { openSample, startSample } from './sample.test.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
+
+const placeholder = /^«secret:[0-9a-f]{32}»$/
+const seed = 'cd'.repeat(32)
+
+/** Secrets over a chain that only remembers what was sealed. */
+function openPlain(patterns: string[], known: string[], sealed: SealedSecret[] = []): Secrets {
+  const chain = {
+    seal: (placeholder: string, value: string, server: string) => void sealed.push({ placeholder, value, server }),
+    sealed: () => [...sealed],
+  }
+  return openSecrets({ patterns, known, seed, chain })
+}
+
+test('hide() replaces what a pattern matches, in values and keys, also inside longer strings', () => {
+  const { hide, reveal } = openPlain(['sk-[a-z0-9]{8,}'], [])
+  const value = { 'key sk-abcdefgh1': [1, null, 'x sk-abcdefgh1 y sk-zzzzzzzz2'], plain: true }
+  const hidden = hide(value, 'a') as Record<string, Json>
+  const text = JSON.stringify(hidden)
+  assert.equal(text.includes('sk-'), false)
+  const [first, again, second] = text.match(/«secret:[0-9a-f]{32}»/g)!
+  assert.equal(first, again, 'the same value has the same placeholder')
+  assert.notEqual(first, second)
+  assert.deepEqual(reveal(hidden, 'a'), { value, foreign: [] })
+})
+
+test('hide() finds a known secret in every form that it may take', () => {
+  const secret = 'pa+ss/w"ord é?~'
+  const { hide, reveal } = openPlain([], [secret])
+  const base64 = (prefix: string) => Buffer.from(`${prefix}${secret}:tail`).toString('base64')
+  const forms = [
+    secret,
+    `https://host/?q=${encodeURIComponent(secret)}`,
+    `https://host/?q=${encodeURIComponent(secret).toLowerCase()}`,
+    new URLSearchParams({ q: secret }).toString(),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+    JSON.stringify({ nested: JSON.stringify({ deep: secret }) }),
+    base64(''),
+    base64('u:'),
+    base64('me:'),
+    base64('you:').replaceAll('+', '-').replaceAll('/', '_'),
+  ]
+  for (const form of forms) {
+    const hidden = hide(form, 'a') as string
+    assert.match(hidden, /«secret:/, form)
+    for (const part of [secret, 'w%22ord', 'w\\"ord', Buffer.from(secret).toString('base64').slice(4, 16)]) {
+      assert.equal(hidden.includes(part), false, `${form} became ${hidden}`)
+    }
+    assert.equal(reveal(hidden, 'a').value, form)
+  }
+})
+
+test('hide() leaves short values of the configuration alone: they are words, not secrets', () => {
+  const { hide } = openPlain([], ['short', 'long enough'])
+  assert.equal(hide('short', 'a'), 'short')
+  assert.match(hide('long enough', 'a') as string, placeholder)
+})
+
+test('hide() takes overlapping secrets as one, so that nothing is left over', () => {
+  const { hide, reveal } = openPlain(['token=\\w+'], ['abcdefgh-ijkl'])
+  const hidden = hide('(token=abcdefgh-ijkl)', 'a') as string
+  assert.match(hidden, /^\(«secret:[0-9a-f]{32}»\)$/)
+  assert.equal(reveal(hidden, 'a').value, '(token=abcdefgh-ijkl)')
+})
+
+test('hide() finds again without its surroundings what a pattern found by them', () => {
+  const { hide } = openPlain(['(?<=password: )\\S+'], [])
+  const first = hide('password: correct-horse', 'a') as string
+  assert.equal(hide('you said correct-horse', 'b'), first.replace('password: ', 'you said '))
+})
+
+test('hide() breaks up what only looks like a placeholder, and reveal() leaves strangers alone', () => {
+  const { hide, reveal } = openPlain(['sk-[a-z0-9]{8,}'], [])
+  const real = hide('sk-abcdefgh1', 'a') as string
+  const echoed = hide({ [`say ${real}`]: real }, 'evil')
+  assert.equal(JSON.stringify(echoed).includes(real), false)
+  assert.deepEqual(reveal(echoed, 'evil'), { value: echoed, foreign: [] })
+  const unknown = `«secret:${'0'.repeat(32)}»`
+  assert.deepEqual(reveal(unknown, 'a'), { value: unknown, foreign: [] })
+})
+
+test('reveal() puts values back into longer strings and names those of another server', () => {
+  const { hide, reveal } = openPlain(['sk-[a-z0-9]{8,}'], [])
+  const ours = hide('sk-ours0000', 'a') as string
+  const theirs = hide('sk-theirs00', 'b') as string
+  const { value, foreign } = reveal({ args: [`Bearer ${ours}`, `${theirs}${theirs}`] }, 'a')
+  assert.deepEqual(value, { args: ['Bearer sk-ours0000', 'sk-theirs00sk-theirs00'] })
+  assert.deepEqual(foreign, [{ placeholder: theirs, from: 'b' }])
+  assert.equal(hide('sk-theirs00', 'a'), theirs, 'whoever says it too, knows it')
+  assert.deepEqual(reveal(theirs, 'a').foreign, [])
+})
+
+test('placeholders are drawn from the seed and a count, never from the value', () => {
+  const first = openPlain(['sk-\\w+'], []).hide('sk-one', 'a')
+  assert.equal(openPlain(['sk-\\w+'], []).hide('sk-two', 'a'), first)
+})
+
+test('openSecrets() goes on after a resume where the run was', () => {
+  const sealed: SealedSecret[] = []
+  const before = openPlain(['sk-\\w+'], [], sealed)
+  const first = before.hide('sk-one', 'a') as string
+  const after = openPlain(['sk-\\w+'], [], sealed)
+  assert.equal(after.hide('sk-one', 'a'), first)
+  assert.notEqual(after.hide('sk-two', 'a'), first)
+  assert.equal(after.reveal(first, 'a').value, 'sk-one')
+  assert.equal(sealed.length, 2)
+})
+
+test('hide() keeps odd keys and deep values as they are', () => {
+  const value = JSON.parse('{"__proto__":{"a":["b"]},"constructor":1,"":null}')
+  assert.equal(JSON.stringify(openPlain(['sk-\\w+'], ['long enough']).hide(value, 'a')), JSON.stringify(value))
+})
+
+test('openSecrets() refuses a pattern that is none, or that matches everything', () => {
+  for (const pattern of ['(', 'a*']) assert.throws(() => openPlain([pattern], []), { code: 'CONFIG_INVALID' })
+})
+
+test('hide() refuses a value with more secrets than a run may have, or one that is too long', () => {
+  const many = Array.from({ length: 1001 }, (_, i) => `sk-${i}`)
+  assert.throws(() => openPlain(['sk-\\w+'], []).hide(many, 'a'), { code: 'RESULT_TOO_LARGE' })
+  assert.throws(() => openPlain(['sk-\\w+'], []).hide(`sk-${'x'.repeat(20_000)}`, 'a'), { code: 'RESULT_TOO_LARGE' })
+})
+
+test('a record with secrets has no true value in any of its files, also while the run is open', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store, { seed })
+  const secrets = openSecrets({ patterns: ['sk-\\w+'], known: ['correct horse battery'], seed, chain })
+  const value = secrets.hide({ a: 'sk-secret1234', b: 'the correct horse battery!', c: 'x'.repeat(70_000) }, 'srv')
+  chain.append('call.resolved', { call: '1', attempt: 1, outcome: 'answered', ok: true, value, ms: 1, by: 'upstream' })
+  await store.send(chain.run, 'approval.answered', {
+    approval: 'a',
+    call: '1',
+    digest: '0',
+    answer: 'approved',
+    who: 'me',
+    from: 'here',
+    args: { edited: 'sk-secret1234' },
+  })
+  await chain.durable()
+  const files = () =>
+    (readdirSync(store.home, { recursive: true, withFileTypes: true }) as import('node:fs').Dirent[])
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+  const search = () =>
+    files().filter((file) => /sk-secret1234|correct horse battery/.test(readFileSync(file, 'latin1')))
+  assert.ok(files().some((file) => file.endsWith('-wal')))
+  assert.deepEqual(search(), [])
+  const resumed = await store.takeRun(chain.run)
+  const again = openSecrets({ patterns: ['sk-\\w+'], known: [], seed, chain: resumed })
+  assert.deepEqual(again.reveal((value as { a: Json }).a, 'srv').value, 'sk-secret1234')
+  const [item] = resumed.inbox()
+  assert.deepEqual((item!.body as { args: unknown }).args, { edited: 'sk-secret1234' })
+  await resumed.finish({ status: 'done', callCount: 1, ms: 1 })
+  assert.deepEqual(search(), [])
+})
