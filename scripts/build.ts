@@ -3,9 +3,10 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import about from '#package' with { type: 'json' }
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { imports: Record<string, string> }
+const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
+const imports: Record<string, string> = about.imports
 const strings = /(['"])(\.{1,2}\/[^'"\n]*?\.ts|#[a-z]+)\1/g
 
 /** Node strips no types below node_modules, so what is published is JavaScript, line for line the same. */

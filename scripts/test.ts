@@ -13,7 +13,7 @@ type Entry = TestReport & { file?: string }
 const root = dirname(import.meta.dirname)
 
 const checks: Check[] = [
-  { name: 'format', args: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'] },
+  { name: 'format', args: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--error-on-warnings', '.'] },
   { name: 'types', args: ['node_modules/typescript/bin/tsc', '-p', '.'] },
   { name: 'tidy', args: ['scripts/tidy.ts'] },
   { name: 'traceability', args: ['scripts/traceability.ts'] },

@@ -26,13 +26,19 @@ const leftovers: [RegExp, string][] = [
 ]
 
 export function checkText({ file, text }: Source): Problem[] {
+  const said = file.endsWith('.md') ? withoutBlocks(text) : text
   return leftovers.flatMap(([pattern, problem]) =>
-    [...text.matchAll(pattern)].map((match) => ({ file, line: lineAt(text, match.index), problem })),
+    [...said.matchAll(pattern)].map((match) => ({ file, line: lineAt(text, match.index), problem })),
   )
 }
 
+/** Prose with its blocks of code made empty; lines stay where they are. */
+function withoutBlocks(markdown: string): string {
+  return markdown.replace(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ' '))
+}
+
 export function checkMarkdown({ file, text }: Source): Problem[] {
-  const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''))
+  const prose = withoutBlocks(text)
   const titles = [...prose.matchAll(/^# /gm)]
   if (titles.length === 1) return []
   const line = titles.length === 0 ? 1 : lineAt(prose, titles[1]!.index)

@@ -46,7 +46,7 @@ test('tidy() lets a good tree pass', () => {
     'src/model/x.test.ts': `${good}import '#run'\nimport '#test'\nimport 'typescript'\nimport './model.ts'\nprocess.env.LONG\n`,
     'test/test.ts': `${good}import '#run'\nexport const outside = 'a/../b'\n`,
     'scripts/database.ts': `#!/usr/bin/env node\n${good}const code = "import x from '../y'"\nconst base = /['"]/\n`,
-    'docs/a.md': '# One\n\n```sh\n# a comment\n```\n',
+    'docs/a.md': `# One\n\n\`\`\`sh\n# a comment\ngrep ${['TO', 'DO'].join('')}\n\`\`\`\n`,
   }
   assert.deepEqual(problemsOf(files), [])
 })

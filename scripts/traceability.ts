@@ -1,6 +1,7 @@
-/** Checks docs/traceability.md: every requirement has one line, and every claim in it a module and a test that exist. */
+/** Checks docs/traceability.md: every requirement has one line, and every claim in it a module and a test that exist. Then the invariants. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { checkInvariants } from './invariants.ts'
 import { folders } from './tidy-imports.ts'
 
 /** By specification: an id, or an id of a group with the names that its line must say. */
@@ -65,7 +66,7 @@ function demandsOf(root: string): Demand[] {
 
 if (import.meta.main) {
   const root = dirname(import.meta.dirname)
-  const problems = checkTraceability(root)
+  const problems = [...checkTraceability(root), ...checkInvariants(root)]
   for (const problem of problems) console.log(problem)
   const rows = rowsOf(readFileSync(join(root, page), 'utf8'))
   const count = (status: string) => `${rows.filter((row) => row.status === status).length} ${status}`

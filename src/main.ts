@@ -5,6 +5,7 @@ import { enableCompileCache } from 'node:module'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '#model'
+import about from '#package' with { type: 'json' }
 import type { Context, Parsed } from '#show'
 import type { Verbs } from '#verbs'
 
@@ -13,8 +14,6 @@ const { AppError, parseConfig } = await import('#model')
 const { readCommand, runCommand, showError } = await import('#show')
 
 const { env, argv } = process
-const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
-  .version
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort(signal))
 
@@ -50,7 +49,7 @@ async function perform(parsed: Parsed): Promise<number> {
     words: parsed.words,
     json,
     caller: { actor: { kind: 'cli', name: userInfo().username }, waitMs: null },
-    version,
+    version: about.version,
     surroundings,
     print,
     note: log,

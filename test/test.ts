@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { parseConfig } from '#model'
 import { openVerbs, type Verbs } from '#verbs'
 
-export const root = fileURLToPath(new URL('..', import.meta.url))
+export const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 export const binary = join(root, 'bin', 'metier')
 
 export type Workspace = { folder: string; home: string; file: string; witness: string; opened: Verbs[] }

@@ -3,7 +3,7 @@ import { isObject, type Tool } from '#model'
 import { type Bm25, bestOf, buildBm25, evidenceOf } from './bm25.ts'
 import { buildNames, type Names, named } from './names.ts'
 import { stem } from './stem.ts'
-import { contentOf, wordsOf } from './words.ts'
+import { contentOf, genericWords, wordsOf } from './words.ts'
 
 export type Query = { intent: string; filter?: { server?: string; effect?: string; minScore?: number }; limit: number }
 export type Hit = { tool: Tool; score: number; why: string }
@@ -26,12 +26,20 @@ const fields = [
  */
 const chanceByTools = 0.15
 const chanceByWords = 0.05
-const scoreMin = 0.33
+const scoreMin = 0.3
+const genericRarity = 0.6
 const nearestMax = 3
 
 export function buildIndex(tools: readonly Tool[]): Index {
-  const texts = tools.map((tool) => fields.map(({ textOf }) => wordsOf(textOf(tool))))
-  return { tools, bm25: buildBm25(texts, fields), names: buildNames(tools) }
+  const bm25 = buildBm25(
+    tools.map((tool) => fields.map(({ textOf }) => wordsOf(textOf(tool)))),
+    fields,
+  )
+  for (const spelling of genericWords) {
+    const word = bm25.words.get(spelling)
+    if (word !== undefined) bm25.rarities[word]! *= genericRarity
+  }
+  return { tools, bm25, names: buildNames(tools) }
 }
 
 export function search(index: Index, { intent, filter = {}, limit }: Query): Found {

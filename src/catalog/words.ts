@@ -10,6 +10,15 @@ const stopWords = new Set(
   we were what when where which while who will with would you your`.split(/\s+/),
 )
 
+/** Words that many tools of any kind have: in a small collection they look rarer than they are. */
+export const genericWords = new Set(
+  `assist available based best calculate check create current data date delete detail different fetch find generate get give help id
+  include information input item know list look make multiple name new number one plan provide recommend request result retrieve
+  return search service show specific status suggest tell time top two type update use user value various`
+    .split(/\s+/)
+    .map(stem),
+)
+
 /** Lower case without accents, taken apart at what is neither letter nor digit and inside camelCase and HTTPServer. */
 export function split(text: string): string[] {
   return (

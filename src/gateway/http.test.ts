@@ -83,10 +83,13 @@ test('serveHttp() refuses to listen beyond loopback', async () => {
   }
 })
 
-test('serveHttp() says that a port is taken', async (t) => {
+test('serveHttp() says that a port is taken, or none', async (t) => {
   const { url } = await openDoor(t)
   const options = { verbs: standIn(), host: '127.0.0.1', port: Number(new URL(url).port), version: '1', log: () => {} }
   await assert.rejects(serveHttp(options), { code: 'CONFIG_INVALID', message: /the port is taken/ })
+  for (const port of [Number.NaN, -1, 65_536]) {
+    await assert.rejects(serveHttp({ ...options, port }), { code: 'CONFIG_INVALID', message: /^Cannot listen on/ })
+  }
 })
 
 test('serveHttp() makes a new token at every start', async (t) => {

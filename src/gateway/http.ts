@@ -73,9 +73,8 @@ function pathOf({ url = '' }: IncomingMessage): string {
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
-  server.listen(port, host)
   try {
-    await once(server, 'listening')
+    await once(server.listen(port, host), 'listening')
   } catch (error) {
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
     const why = taken ? 'the port is taken; stop who has it, or choose another with --port' : (error as Error).message

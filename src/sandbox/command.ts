@@ -12,16 +12,29 @@ export type BoxOptions = {
   /** null: no layer of the system around the process. */
   bwrap: string | null
   seccomp: Buffer | null
+  /** How much stack the process may have: the system's word, at most what we want. */
+  stackKb: number
 }
+
+/** What Node itself needs of its stack, beside what V8 may use of it. */
+const stackReservedKb = 4096
 
 const inside = fileURLToPath(new URL('./inside', import.meta.url))
 const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/package.json'))
 
 /** In KB and blocks, as `ulimit` counts; a limit that the shell does not know is passed over, and the self-test says so. */
-const limitsOfProcess = `ulimit -c 0; ulimit -f 0; ulimit -s 8192; ulimit -n ${limits.boxFilesMax}; ulimit -d ${limits.boxDataBytesMax / 1024}; exec "$@"`
+const limitsOfProcess = (stackKb: number) =>
+  `ulimit -c 0; ulimit -f 0; ulimit -n ${limits.boxFilesMax}; ulimit -s ${stackKb}; ulimit -d ${limits.boxDataBytesMax / 1024}; exec "$@"`
 
-/** V8's own stack must hold whatever the engine's 256 KB can hold, so that the engine's limit is always met first. */
-const nodeFlags = ['--stack-size=3900', '--max-old-space-size=256', '--no-warnings']
+/**
+ * V8's own stack must hold whatever the engine's 256 KB can hold, so that the engine's limit is met first: it is the
+ * same in every run, while V8's depends on what it has compiled so far. 12 MB were measured to be enough.
+ */
+const nodeFlags = (stackKb: number) => [
+  `--stack-size=${stackKb - stackReservedKb}`,
+  '--max-old-space-size=256',
+  '--no-warnings',
+]
 
 /** The child as it runs programs. */
 export function programCommand(options: BoxOptions): BoxCommand {
@@ -37,10 +50,15 @@ export function probeCommand(options: BoxOptions, args: string[]): BoxCommand {
 function commandOf(options: BoxOptions, script: string, flags: string[], args: string[] = []): BoxCommand {
   const { bwrap, seccomp } = options
   const node = realpathSync(options.node)
+  const node_ = nodeFlags(options.stackKb)
   const started = bwrap
-    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...nodeFlags, ...flags, `/box/inside/${script}`, ...args]
-    : [node, ...nodeFlags, ...flags, `${inside}/${script}`, ...args]
-  return { file: '/bin/sh', args: ['-c', limitsOfProcess, 'sh', ...started], seccomp: bwrap ? seccomp : null }
+    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...node_, ...flags, `/box/inside/${script}`, ...args]
+    : [node, ...node_, ...flags, `${inside}/${script}`, ...args]
+  return {
+    file: '/bin/sh',
+    args: ['-c', limitsOfProcess(options.stackKb), 'sh', ...started],
+    seccomp: bwrap ? seccomp : null,
+  }
 }
 
 /** Nothing of the host but the system's libraries, Node, and the child with its engine; all read-only, no /proc, no /dev. */

@@ -11,7 +11,7 @@ import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
 import { faint, good, oneLine, strong } from './paint.ts'
 
-const programPath = fileURLToPath(new URL('../../../bin/metier', import.meta.url))
+const programPath = fileURLToPath(new URL('bin/metier', import.meta.resolve('#package')))
 
 const readProgram = `
 const { orders } = await mcp.shop.list_orders({});
