@@ -55,6 +55,8 @@ export const limits = {
   /** Heap and mappings of the process around the engine. */
   boxDataBytesMax: 1024 * 1024 * 1024,
   boxFilesMax: 64,
+  /** Measured: 12 MB hold every recursion that 256 KB of the engine's own stack can hold. */
+  boxStackBytesMax: 24 * 1024 * 1024,
 
   planTasksMax: 1000,
   taskIdBytesMax: 128,

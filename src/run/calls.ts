@@ -11,7 +11,6 @@ import {
   newId,
   type PermissionSet,
   type PolicyRule,
-  RawJson,
   splitToolId,
   timerTool,
   toText,
@@ -19,7 +18,6 @@ import {
 import type { Chain, Secrets } from '#record'
 import {
   argumentsOf,
-  argumentsToSend,
   digestOf,
   fresh,
   issuedBody,
@@ -33,7 +31,7 @@ import {
 } from './call.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { decide } from './policy.ts'
-import { type Outcome, tryUntilKnown } from './tries.ts'
+import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
 
 export type Desk = {
   chain: Chain
@@ -223,35 +221,16 @@ export class Calls {
     this.#moving += 1
     this.#guard(async () => {
       const began = this.#desk.now()
-      const outcome = await tryUntilKnown(call.effect!, this.#tries(call)).finally(() => {
+      const outcome = await tryUntilKnown(
+        call.effect!,
+        triesOf(call, this.#desk, () => this.#isOpen(call)),
+      ).finally(() => {
         this.#moving -= 1
       })
       if (outcome !== null && this.#isOpen(call)) this.#known(call, outcome, this.#desk.now() - began)
       const next = this.#queue.shift()
       if (next !== undefined && this.#isOpen(next)) this.#send(next)
     })
-  }
-
-  #tries(call: OpenCall) {
-    const { chain, catalog, secrets, now } = this.#desk
-    const { server } = splitToolId(call.tool)!
-    return {
-      now,
-      pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
-      sent: async () => {
-        if (!this.#isOpen(call)) return false
-        call.attempt += 1
-        const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
-        chain.append('call.sent', { call: String(call.number), attempt: call.attempt, ...edited })
-        await chain.durable()
-        return this.#isOpen(call)
-      },
-      make: () => {
-        const { value } = secrets.reveal(argumentsToSend(call), server)
-        const options = { signal: call.abort.signal, timeoutMs: limits.callTimeoutMsDefault }
-        return catalog.try(call.definition!, value, options)
-      },
-    }
   }
 
   #isOpen(call: OpenCall): boolean {

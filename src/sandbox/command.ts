@@ -12,29 +12,12 @@ export type BoxOptions = {
   /** null: no layer of the system around the process. */
   bwrap: string | null
   seccomp: Buffer | null
-  /** How much stack the process may have: the system's word, at most what we want. */
-  stackKb: number
+  /** What the system grants, at most `limits.boxStackBytesMax`. */
+  stackBytes: number
 }
-
-/** What Node itself needs of its stack, beside what V8 may use of it. */
-const stackReservedKb = 4096
 
 const inside = fileURLToPath(new URL('./inside', import.meta.url))
 const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/package.json'))
-
-/** In KB and blocks, as `ulimit` counts; a limit that the shell does not know is passed over, and the self-test says so. */
-const limitsOfProcess = (stackKb: number) =>
-  `ulimit -c 0; ulimit -f 0; ulimit -n ${limits.boxFilesMax}; ulimit -s ${stackKb}; ulimit -d ${limits.boxDataBytesMax / 1024}; exec "$@"`
-
-/**
- * V8's own stack must hold whatever the engine's 256 KB can hold, so that the engine's limit is met first: it is the
- * same in every run, while V8's depends on what it has compiled so far. 12 MB were measured to be enough.
- */
-const nodeFlags = (stackKb: number) => [
-  `--stack-size=${stackKb - stackReservedKb}`,
-  '--max-old-space-size=256',
-  '--no-warnings',
-]
 
 /** The child as it runs programs. */
 export function programCommand(options: BoxOptions): BoxCommand {
@@ -48,36 +31,38 @@ export function probeCommand(options: BoxOptions, args: string[]): BoxCommand {
 }
 
 function commandOf(options: BoxOptions, script: string, flags: string[], args: string[] = []): BoxCommand {
-  const { bwrap, seccomp } = options
+  const { bwrap, seccomp, stackBytes } = options
   const node = realpathSync(options.node)
-  const node_ = nodeFlags(options.stackKb)
-  const started = bwrap
-    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...node_, ...flags, `/box/inside/${script}`, ...args]
-    : [node, ...node_, ...flags, `${inside}/${script}`, ...args]
-  return {
-    file: '/bin/sh',
-    args: ['-c', limitsOfProcess(options.stackKb), 'sh', ...started],
-    seccomp: bwrap ? seccomp : null,
-  }
+  const child = bwrap
+    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...nodeFlags(stackBytes), ...flags, `/box/inside/${script}`]
+    : [node, ...nodeFlags(stackBytes), ...flags, `${inside}/${script}`]
+  const limited = ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...child, ...args]
+  return { file: '/bin/sh', args: limited, seccomp: bwrap ? seccomp : null }
 }
 
-/** Nothing of the host but the system's libraries, Node, and the child with its engine; all read-only, no /proc, no /dev. */
+/** A limit that this system refuses is passed over here, and missing in what the probe saw. */
+function limitsOfProcess(stackBytes: number): string {
+  const kilobytes = { s: stackBytes / 1024, d: limits.boxDataBytesMax / 1024 }
+  const wanted = Object.entries({ c: 0, f: 0, n: limits.boxFilesMax, ...kilobytes })
+  return wanted.map(([name, value]) => `ulimit -${name} ${value} 2>/dev/null`).join('; ')
+}
+
+/**
+ * V8's own stack must hold whatever the engine's can hold, so that the engine's limit is met first: that one is the same
+ * in every run, while V8's depends on what it has compiled so far. A quarter is left to Node itself.
+ */
+function nodeFlags(stackBytes: number): string[] {
+  return [`--stack-size=${Math.floor((stackBytes / 1024) * 0.75)}`, '--max-old-space-size=256', '--no-warnings']
+}
+
+/** Nothing of the host but libraries, Node, and the child with its engine: all read-only, without /proc and /dev. */
 function wallsOf(node: string, seccomp: Buffer | null): string[] {
+  const shown = { [node]: '/box/node', [inside]: '/box/inside', [quickjs]: '/box/node_modules/quickjs-wasi' }
   return [
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--cap-drop', 'ALL'],
     ...['--uid', '65534', '--gid', '65534', '--hostname', 'box'],
     ...['/usr/lib', '/usr/lib64', '/lib', '/lib64'].flatMap(libraryArguments),
-    ...[
-      '--ro-bind',
-      node,
-      '/box/node',
-      '--ro-bind',
-      inside,
-      '/box/inside',
-      '--ro-bind',
-      quickjs,
-      '/box/node_modules/quickjs-wasi',
-    ],
+    ...Object.entries(shown).flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...['--remount-ro', '/', '--chdir', '/'],
     ...(seccomp ? ['--seccomp', '3'] : []),
   ]

@@ -1,14 +1,13 @@
-/** Looks for ways out of the box, as code that had left the engine would; says what it found as one line of JSON. */
+/** Looks for ways out of the box, as code that had left the engine would, and says what it found as one line of JSON. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
-/** Each is true where the way was open. */
 export type ProbeReport = {
-  network: boolean
-  rootWritable: boolean
-  filesReadable: boolean
-  processStartable: boolean
-  environment: string[]
+  /** Each names a way that was open. */
+  open: string[]
+  startsProcesses: boolean
+  /** In bytes and files; null where there is none. */
+  limits: { data: number | null; stack: number | null; file: number | null; core: number | null; files: number | null }
 }
 
 const [port, hostFile, hostFolder] = process.argv.slice(2) as [string, string, string]
@@ -30,32 +29,53 @@ function reachesHost(): Promise<boolean> {
   })
 }
 
-async function startsProcess(): Promise<boolean> {
+async function startsProcesses(): Promise<boolean> {
   const { spawnSync } = await import('node:child_process')
   return spawnSync(process.execPath, ['--version'], { timeout: 1000 }).error === undefined
 }
 
+/** Names of variables that came from the host, also where a process before us had them. */
 function environment(): string[] {
   const names = Object.keys(process.env)
   for (const file of ['/proc/self/environ', '/proc/1/environ']) {
-    works(() =>
-      names.push(
-        ...readFileSync(file, 'latin1')
-          .split('\0')
-          .map((line) => line.split('=')[0]!),
-      ),
-    )
+    works(() => names.push(...readFileSync(file, 'latin1').split('\0')))
   }
-  return [...new Set(names)].filter((name) => name !== '' && name !== 'PWD')
+  return names.map((name) => name.split('=')[0]!).filter((name) => name !== '' && name !== 'PWD')
+}
+
+async function openWays(): Promise<string[]> {
+  const writable = ['/probe', '/usr/probe', '/tmp/probe', '/box/probe', '/box/inside/probe', '/dev/shm/probe']
+  const found = {
+    'the network of the host': await reachesHost(),
+    'a place to write': writable.some((file) => works(() => writeFileSync(file, 'probe'))),
+    'a file of the host': works(() => readFileSync(hostFile)),
+    'the home folder': works(() => readdirSync(hostFolder)),
+    'the environment of the host': environment().length > 0,
+  }
+  return Object.entries(found).flatMap(([way, isOpen]) => (isOpen ? [way] : []))
+}
+
+type Limit = { hard: number | 'unlimited' }
+
+function limitsHere(): ProbeReport['limits'] {
+  process.report.excludeNetwork = true
+  const { userLimits } = process.report.getReport() as unknown as { userLimits: Record<string, Limit> }
+  const hard = (name: string, unit: number) => {
+    const value = userLimits[name]?.hard
+    return typeof value === 'number' ? value * unit : null
+  }
+  return {
+    data: hard('data_seg_size_kbytes', 1024),
+    stack: hard('stack_size_kbytes', 1024),
+    file: hard('file_size_blocks', 512),
+    core: hard('core_file_size_blocks', 512),
+    files: hard('open_files', 1),
+  }
 }
 
 const report: ProbeReport = {
-  network: await reachesHost(),
-  rootWritable: ['/probe', '/usr/probe', '/tmp/probe', '/box/probe', '/dev/shm/probe'].some((file) =>
-    works(() => writeFileSync(file, 'probe')),
-  ),
-  filesReadable: works(() => readFileSync(hostFile)) || works(() => readdirSync(hostFolder)),
-  processStartable: await startsProcess(),
-  environment: environment(),
+  open: await openWays(),
+  startsProcesses: await startsProcesses(),
+  limits: limitsHere(),
 }
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0))

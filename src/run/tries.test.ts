@@ -1,0 +1,50 @@
+/** The three outcomes of a try, and what each allows. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AppError, type Effect, type Try } from '#model'
+import { tryUntilKnown } from './tries.ts'
+
+const error = new AppError('UPSTREAM_UNREACHABLE', 'gone')
+const answered: Try = { outcome: 'answered', ok: true, value: 1 }
+const toolError: Try = { outcome: 'answered', ok: false, error: new AppError('TOOL_ERROR', 'no') }
+const notSent: Try = { outcome: 'not_sent', error }
+const unknown: Try = { outcome: 'unknown', error }
+
+async function outcomeOf(effect: Effect, tries: Try[], slow = 0) {
+  let made = 0
+  let time = 0
+  const make = async () => {
+    time += slow
+    return tries[made++] ?? tries.at(-1)!
+  }
+  const outcome = await tryUntilKnown(effect, { now: () => time, sent: async () => true, make })
+  return [outcome?.outcome, made]
+}
+
+test('tryUntilKnown() makes an unsafe call again only when it was surely not sent', async () => {
+  assert.deepEqual(await outcomeOf('unsafe', [notSent, answered]), ['answered', 2])
+  assert.deepEqual(await outcomeOf('unsafe', [notSent]), ['not_sent', 3])
+  assert.deepEqual(await outcomeOf('unsafe', [unknown, answered]), ['in_doubt', 1])
+  assert.deepEqual(await outcomeOf('unsafe', [notSent, unknown, answered]), ['in_doubt', 2])
+})
+
+test('tryUntilKnown() repeats what is safe to repeat, within limits', async () => {
+  for (const effect of ['read', 'idempotent', 'keyed:id'] as const) {
+    assert.deepEqual(await outcomeOf(effect, [unknown, unknown, answered]), ['answered', 3])
+    assert.deepEqual(await outcomeOf(effect, [unknown]), ['given_up', 4])
+    assert.deepEqual(await outcomeOf(effect, [unknown], 6000), ['given_up', 1])
+  }
+})
+
+test("tryUntilKnown() takes the tool's own error as its answer", async () => {
+  assert.deepEqual(await outcomeOf('read', [toolError, answered]), ['answered', 1])
+})
+
+test('tryUntilKnown() makes no try that the record did not take', async () => {
+  const outcome = await tryUntilKnown('read', {
+    now: () => 0,
+    sent: async () => false,
+    make: () => assert.fail('nothing may leave'),
+  })
+  assert.equal(outcome, null)
+})
