@@ -80,6 +80,7 @@ function refusalOfSibling(file: string, specifier: string): string | null {
 }
 
 function refusalOfDoor(file: string, door: string): string | null {
+  if (door === 'package') return null
   if (door === 'test') return isShipped(file) ? 'imports what only tests may' : null
   const below = folders.indexOf(door as (typeof folders)[number])
   if (below < 0) return 'imports something that is no front door'
@@ -90,8 +91,12 @@ function refusalOfDoor(file: string, door: string): string | null {
 
 function resolve(file: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier))
-  if (!specifier.startsWith('#')) return null
-  const door = specifier.slice(1)
+  return specifier.startsWith('#') ? doorFile(specifier.slice(1)) : null
+}
+
+/** Where a name of the imports map must lead. */
+export function doorFile(door: string): string {
+  if (door === 'package') return 'package.json'
   return door === 'test' ? 'test/test.ts' : `src/${door}/${door}.ts`
 }
 

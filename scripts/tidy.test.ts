@@ -9,7 +9,12 @@ import { tidy } from './tidy.ts'
 
 const good = '/** A good file. */\n'
 const manifest = JSON.stringify({
-  imports: { '#run': './src/run/run.ts', '#model': './src/model/model.ts', '#test': './test/test.ts' },
+  imports: {
+    '#run': './src/run/run.ts',
+    '#model': './src/model/model.ts',
+    '#test': './test/test.ts',
+    '#package': './package.json',
+  },
   dependencies: { zod: '1' },
   devDependencies: { typescript: '7' },
 })
@@ -40,7 +45,7 @@ const order = 'show > gateway > fleet > agent > verbs > learn > run > catalog > 
 
 test('tidy() lets a good tree pass', () => {
   const files = {
-    'src/main.ts': `${good}import { run } from '#run'\nexport const home = process.env.METIER_HOME ?? run\n`,
+    'src/main.ts': `${good}import about from '#package' with { type: 'json' }\nimport { run } from '#run'\nexport const home = process.env.METIER_HOME ?? run\n`,
     'src/run/engine.ts': `${good}import { z } from 'zod'\nimport type { Id } from '#model'\nexport const id = z as Id\n`,
     'src/run/run.ts': `// The front door.\nexport * from './engine.ts'\n`,
     'src/model/x.test.ts': `${good}import '#run'\nimport '#test'\nimport 'typescript'\nimport './model.ts'\nprocess.env.LONG\n`,

@@ -1,7 +1,7 @@
 /** The house style as a test: `node scripts/tidy.ts` names every breach of it, one line each, and fails. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { checkImports, folders, type Problem, type Source } from './tidy-imports.ts'
+import { checkImports, doorFile, folders, type Problem, type Source } from './tidy-imports.ts'
 import { checkMarkdown, checkText, checkTypeScript, longFiles } from './tidy-text.ts'
 
 const written = ['src', 'scripts', 'test', 'bench', 'examples', 'docs', 'bin', '.ci']
@@ -60,8 +60,7 @@ function checkFolders(typescript: Source[], root: string): Problem[] {
       problems.push({ file, line: 1, problem: 'has no front door' })
   }
   for (const [door, target] of Object.entries(manifest(root).imports ?? {})) {
-    const name = door.slice(1)
-    if (target === (name === 'test' ? './test/test.ts' : `./src/${name}/${name}.ts`)) continue
+    if (target === `./${doorFile(door.slice(1))}`) continue
     problems.push({ file: 'package.json', line: 1, problem: `"${door}" leads to ${target} instead of a front door` })
   }
   for (const file of Object.keys(longFiles)) {

@@ -11,7 +11,6 @@ import {
   newId,
   type PermissionSet,
   type PolicyRule,
-  splitToolId,
   timerTool,
   toText,
 } from '#model'

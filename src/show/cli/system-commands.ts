@@ -1,6 +1,5 @@
 /** Commands that set up, serve and explain. */
 
-import { serveHttp, serveStdio } from '#gateway'
 import { type IsolationReport, limits } from '#model'
 import { openBoxes } from '#sandbox'
 import type { Command, Context } from './command.ts'
@@ -39,6 +38,7 @@ export const systemCommands: Record<string, Command> = {
 }
 
 async function stdio({ verbs, version, signal }: Context): Promise<number> {
+  const { serveStdio } = await import('#gateway')
   const served = await serveStdio({ verbs: await verbs(), version })
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
@@ -51,6 +51,7 @@ async function http(context: Context): Promise<number> {
   const host = typeof options.host === 'string' ? options.host : config.http.host
   const port = typeof options.port === 'string' ? Number(options.port) : config.http.port
   const verbs = await context.verbs()
+  const { serveHttp } = await import('#gateway')
   const served = await serveHttp({ verbs, host, port, version, log: note })
   const isolation = await verbs.isolation()
   note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
@@ -58,6 +59,7 @@ async function http(context: Context): Promise<number> {
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   )
   note('Stopping …')
+  await verbs.letGo()
   await served.close()
   return exit.done
 }
