@@ -123,8 +123,10 @@ export function unreachable(name: string, config: ServerConfig, wire: Wire | nul
   )
 }
 
+/** The innermost cause is the one that says something. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return `${error.message}${cause}`
+  let inner = error
+  for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
+  const reason = inner instanceof Error ? inner.message || inner.name : String(inner)
+  return reason.slice(0, limits.upstreamReasonCharactersMax)
 }

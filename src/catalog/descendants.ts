@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** With the time of its start, since a number may be given to another process later. */
-type Process = { pid: number; parent: number; started: string }
+export type Process = { pid: number; parent: number; state: string; started: string }
 
 export function descendantsOf(pid: number): Process[] {
   if (!existsSync('/proc/self/stat')) return []
@@ -21,7 +21,7 @@ export function descendantsOf(pid: number): Process[] {
 /** Ends those that still live, wherever they moved. */
 export function killAll(processes: readonly Process[]): void {
   for (const { pid, started } of processes) {
-    if (processOf(pid)?.started !== started) continue
+    if (!isAlive({ pid, started })) continue
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
@@ -30,12 +30,18 @@ export function killAll(processes: readonly Process[]): void {
   }
 }
 
+/** Not yet ended; one that only waits for its parent to look has. */
+export function isAlive({ pid, started }: { pid: number; started: string }): boolean {
+  const process = processOf(pid)
+  return process !== null && process.started === started && process.state !== 'Z'
+}
+
 function processOf(pid: number): Process | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name, in parentheses, may hold anything; the fields after it are counted from the state, the third.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { pid, parent: Number(fields[1]), started: fields[19]! }
+    return { pid, state: fields[0]!, parent: Number(fields[1]), started: fields[19]! }
   } catch {
     return null
   }

@@ -1,18 +1,25 @@
 /** A JSON schema as a short TypeScript-like signature, for a model that has to write a call. */
-import { atPointer, isObject, type Json, limits } from '#model'
+import { atPointer, isObject, limits } from '#model'
 
-/** `{ key: string, by: number, ms?: number }`. What is too deep or too long is said with less detail, never wrongly. */
-export function signatureOf(schema: unknown): string {
-  const full = typeOf({ root: schema, depth: 0 }, schema)
-  if (full.length <= limits.signatureCharactersMax) return full
-  return typeOf({ root: schema, depth: limits.signatureDepthMax - 1 }, schema).slice(0, limits.signatureCharactersMax)
+/**
+ * `{ key: string, by: number, ms?: number }`. What is too deep or too long is said with less detail, never wrongly.
+ * `root` is where references point into.
+ */
+export function signatureOf(schema: unknown, root: unknown = schema): string {
+  for (let depth: number = limits.signatureDepthMax; depth >= 0; depth--) {
+    const signature = typeOf({ root, depth }, schema)
+    if (signature.length <= limits.signatureCharactersMax) return signature
+  }
+  return 'object'
 }
 
+/** Where we are: how many levels may still be opened. */
 type Place = { root: unknown; depth: number }
 
 function typeOf(place: Place, schema: unknown): string {
-  if (!isObject(schema) || place.depth > limits.signatureDepthMax) return schema === false ? 'never' : 'unknown'
-  const deeper = { root: place.root, depth: place.depth + 1 }
+  if (!isObject(schema)) return schema === false ? 'never' : 'unknown'
+  if (place.depth < 0) return typeof schema.type === 'string' ? schema.type : 'unknown'
+  const deeper = { root: place.root, depth: place.depth - 1 }
   if (typeof schema.$ref === 'string') return typeOf(deeper, refersTo(place.root, schema.$ref))
   if ('const' in schema) return JSON.stringify(schema.const)
   if (Array.isArray(schema.enum)) return unionOf(schema.enum.map((value) => JSON.stringify(value)))
@@ -55,6 +62,15 @@ function unionOf(forms: string[]): string {
 }
 
 /** Only references inside the schema itself are followed. */
-export function refersTo(root: unknown, reference: string): Json | undefined {
-  return reference.startsWith('#') ? (atPointer(root, decodeURIComponent(reference.slice(1))) as Json) : undefined
+export function refersTo(root: unknown, reference: string): unknown {
+  return reference.startsWith('#') ? atPointer(root, decoded(reference.slice(1))) : undefined
+}
+
+/** Without the percent signs of an address; as it stands where they mean nothing. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

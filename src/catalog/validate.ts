@@ -1,8 +1,8 @@
 /** Judges arguments by a tool's input schema before a call, with an error that a model can act on. */
 import { createContext, Script } from 'node:vm'
 import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
-import { AppError, atPointer, isObject, type Json, limits, type Tool } from '#model'
-import { signatureOf } from './signature.ts'
+import { AppError, atPointer, isObject, type Json, type JsonObject, limits, type Tool } from '#model'
+import { decoded, refersTo, signatureOf } from './signature.ts'
 
 /** Null when the arguments fit, or when the schema is of no use: then the server judges alone. */
 export function problemOf(tool: Tool, args: Json): AppError | null {
@@ -23,29 +23,45 @@ const wrappers = new Set([
 ])
 
 function explain(tool: Tool, args: Json, { instanceLocation, keyword, keywordLocation, error }: OutputUnit): AppError {
-  const pointer = instanceLocation.slice(1)
-  const param = decodeURIComponent(pointer.slice(1)).replaceAll('/', '.')
-  const schema = atPointer(tool.input, decodeURIComponent(keywordLocation.slice(1).replace(/\/[^/]*$/, '')))
+  const path = partsOf(instanceLocation)
+  const schema = schemaAt(tool.input, partsOf(keywordLocation).slice(0, -1))
   if (keyword === 'required') {
     const name = /"(.*)"/.exec(error)?.[1] ?? ''
-    const path = param === '' ? name : `${param}.${name}`
-    const expected = signatureOf(atPointer(schema, `/properties/${name}`))
-    const message = `Cannot call "${tool.id}": "${path}" is missing, expected ${expected}`
-    return new AppError('MISSING_REQUIRED_PARAM', message, { param: path, tool: tool.id })
+    const param = [...path, name].join('.')
+    const expected = signatureOf(atPointer(schema, `/properties/${name}`), tool.input)
+    const message = `Cannot call "${tool.id}": "${param}" is missing, expected ${expected}`
+    return new AppError('MISSING_REQUIRED_PARAM', message, { param, tool: tool.id })
   }
-  const value = atPointer(args, decodeURIComponent(pointer)) as Json
+  const param = path.join('.') || 'arguments'
+  const value = atPointer(args, decoded(instanceLocation.slice(1))) as Json
   const shown = JSON.stringify(value)?.length <= limits.previewCharactersMax ? { value } : {}
   if (keyword === 'false') {
     const known = Object.keys(isObject(tool.input.properties) ? tool.input.properties : {})
     return invalid(tool, { param, details: `is not a parameter; there are ${known.join(', ') || 'none'}`, ...shown })
   }
   const allowed = isObject(schema) && Array.isArray(schema.enum) ? { allowed_values: schema.enum } : {}
-  const details = keyword in plainWords ? `must be ${signatureOf(schema)}` : error
-  return invalid(tool, { param: param || 'arguments', details, ...shown, ...allowed })
+  const details = plainWords.has(keyword) ? `must be ${signatureOf(schema, tool.input)}` : error
+  return invalid(tool, { param, details, ...shown, ...allowed })
+}
+
+/** The keys of a JSON Pointer that is written as an address. */
+function partsOf(location: string): string[] {
+  const keys = location.split('/').slice(1)
+  return keys.map((key) => decoded(key).replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** What stands at a place of the schema; the way there may lead through references. */
+function schemaAt(root: JsonObject, keys: string[]): unknown {
+  let here: unknown = root
+  for (const key of keys) {
+    const next: unknown = typeof here === 'object' && here !== null ? here[key as keyof typeof here] : undefined
+    here = key === '$ref' && typeof next === 'string' ? refersTo(root, next) : next
+  }
+  return here
 }
 
 /** Where the signature says more than the validator does. */
-const plainWords: Record<string, true> = { type: true, enum: true, const: true, anyOf: true, oneOf: true }
+const plainWords = new Set(['type', 'enum', 'const', 'anyOf', 'oneOf'])
 
 function invalid(
   tool: Tool,

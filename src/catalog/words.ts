@@ -4,10 +4,12 @@ import { stem } from './stem.ts'
 
 /** Words that say how something is asked, not what. */
 const stopWords = new Set(
-  `a about after all also am an and any anything are as at be been being but by can could did do does doing everything for from had
-  has have having hello hey hi how i if in into is it its just let like me my need of on or our out over please should so some
-  something such than thank thanks that the their them then there these they thing things this those to too up us very want was
-  we were what when where which while who will with would you your`.split(/\s+/),
+  `a about above after again against all also am an and any anything are as at be because been before being below
+  between both but by can could did do does doing during each everything few for from further had has have
+  having hello here hey hi how i if in into is it its just let like me more most my need no nor not of off on
+  once only or other our out over own please same should so some something such than thank thanks that the their
+  them then there these they thing things this those through to too under until up us very want was we were what
+  when where which while who whom why will with within without would you your`.split(/\s+/),
 )
 
 /** Words that many tools of any kind have: in a small collection they look rarer than they are. */

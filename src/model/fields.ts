@@ -59,11 +59,13 @@ export class Fields {
   }
 
   map<Item extends Json>(name: string, fits: (value: Json) => value is Item, expected: string): Record<string, Item> {
-    const entries = this.section(name)
-    for (const [key, value] of Object.entries(entries.values)) {
-      if (!fits(value)) entries.report(key, kindOf(value), expected)
+    const section = this.section(name)
+    const fitting: [string, Item][] = []
+    for (const [key, value] of Object.entries(section.values)) {
+      if (fits(value)) fitting.push([key, value])
+      else section.report(key, kindOf(value), expected)
     }
-    return entries.values as Record<string, Item>
+    return Object.fromEntries(fitting)
   }
 
   section(name: string): Fields {
@@ -114,11 +116,10 @@ export function isString(value: Json): value is string {
   return typeof value === 'string'
 }
 
-/** Says the kind and never the value, which may be a secret; only an empty string or list is told from a full one. */
+/** Says the kind and never the value, which may be a secret. */
 function kindOf(value: Json | undefined): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
-  if (typeof value === 'object') return 'an object'
-  return typeof value === 'string' ? (value === '' ? 'an empty string' : 'a string') : String(value)
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -53,13 +53,17 @@ export const limits = {
   programErrorCharactersMax: 4096,
   boxStderrBytesMax: 4096,
   /** Heap and mappings of the process around the engine. */
-  boxDataBytesMax: 1024 * 1024 * 1024,
+  boxDataBytesMax: 1536 * 1024 * 1024,
   boxFilesMax: 64,
   /** Measured: 12 MB hold every recursion that 256 KB of the engine's own stack can hold. */
   boxStackBytesMax: 24 * 1024 * 1024,
 
   planTasksMax: 1000,
   taskIdBytesMax: 128,
+  taskItemsMax: 1000,
+  taskRetriesMax: 10,
+  taskTimeoutMsMax: 60 * 60 * 1000,
+  nestingMax: 4,
   intentBytesMax: 16 * 1024,
   runKeyBytesMax: 256,
 
@@ -108,7 +112,7 @@ export const limits = {
   /** A server that could not be asked for its tools is asked again after this time. */
   upstreamAskAgainMs: 10_000,
   /** How long a search waits for servers of which nothing is remembered. */
-  discoverWaitMsMax: 5000,
+  discoverWaitMsMax: 3000,
   /** Above this an input is shown with less detail. */
   signatureCharactersMax: 2000,
   signatureDepthMax: 6,

@@ -2,7 +2,17 @@
 import type { ErrorData } from './errors.ts'
 
 /** A call as the program issued it; its number is its place in the order of issue, from 1. */
-export type IssuedCall = { tool: string; args: string; task?: string }
+export type IssuedCall = {
+  tool: string
+  args: string
+  /** The task of a graph that it belongs to. */
+  task?: string
+  /** A program that runs in a box of its own as this call; its own calls are numbered below it. */
+  code?: string
+  timeoutMs?: number
+  /** A human is asked even where the policy allows it. */
+  ask?: boolean
+}
 
 export type LogLine = { level: 'log' | 'info' | 'warn' | 'error' | 'debug'; text: string }
 
@@ -28,3 +38,6 @@ export type Program = {
 
 /** The one tool that every program has although no server offers it: a timer, due at its turn's time plus `ms`. */
 export const timerTool = 'metier:timer'
+
+/** A program as a call of another one. */
+export const programTool = 'metier:program'

@@ -11,6 +11,7 @@ import {
   exactly,
   parseArtifactAddress,
   parseArtifactInput,
+  untilAborted,
 } from './artifacts.ts'
 import { storeError } from './store-error.ts'
 
@@ -67,10 +68,10 @@ export function openArtifactFolder(folder: string): Artifacts {
 
 async function writeExactly(path: string, { bytes, content, signal }: ArtifactInput): Promise<string> {
   let digest = ''
-  const source = exactly(bytes, content, (seen) => {
+  const source = exactly(bytes, signal ? untilAborted(content, signal) : content, (seen) => {
     digest = seen
   })
-  await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }), signal ? { signal } : {})
+  await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
   return digest
 }
 

@@ -76,6 +76,28 @@ export async function* exactly(bytes: number, content: AsyncIterable<Uint8Array>
   seen(hash.digest('hex'))
 }
 
+/** The same content, given up at once when the signal says so, even while the source is stuck. */
+export async function* untilAborted(content: AsyncIterable<Uint8Array>, signal: AbortSignal) {
+  const aborted = Promise.withResolvers<never>()
+  aborted.promise.catch(() => {})
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  const source = content[Symbol.asyncIterator]()
+  let isOver = false
+  try {
+    signal.throwIfAborted()
+    for (;;) {
+      const next = await Promise.race([source.next(), aborted.promise])
+      isOver = next.done === true
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    signal.removeEventListener('abort', abort)
+    if (!isOver) void source.return?.().catch(() => {})
+  }
+}
+
 function invalid(param: string, details: string, value: unknown): AppError {
   return new AppError('INVALID_INPUT_PARAM', `Cannot use "${param}" of an artifact: ${details}`, {
     param,

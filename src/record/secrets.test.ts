@@ -59,6 +59,16 @@ test('hide() finds a known secret in every form that it may take', () => {
   }
 })
 
+test('hide() finds every part of a long secret', () => {
+  const secret = Array.from({ length: 400 }, (_, i) => `line ${i} of the key\n`).join('')
+  const { hide, reveal } = openPlain([], [secret])
+  for (const form of [secret, JSON.stringify(secret), Buffer.from(secret).toString('base64'), secret.slice(100)]) {
+    const hidden = hide(form, 'a') as string
+    assert.ok(hidden.replaceAll(/«secret:[0-9a-f]{32}»/g, '').length < 256, hidden)
+    assert.equal(reveal(hidden, 'a').value, form)
+  }
+})
+
 test('hide() leaves short values of the configuration alone: they are words, not secrets', () => {
   const { hide } = openPlain([], ['short', 'long enough'])
   assert.equal(hide('short', 'a'), 'short')
@@ -134,6 +144,7 @@ test('a record with secrets has no true value in any of its files, also while th
   const store = await openSample(t)
   const chain = startSample(store, { seed })
   const secrets = openSecrets({ patterns: ['sk-\\w+'], known: ['correct horse battery'], seed, chain })
+  await chain.durable()
   const value = secrets.hide({ a: 'sk-secret1234', b: 'the correct horse battery!', c: 'x'.repeat(70_000) }, 'srv')
   chain.append('call.resolved', { call: '1', attempt: 1, outcome: 'answered', ok: true, value, ms: 1, by: 'upstream' })
   await store.send(chain.run, 'approval.answered', {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { AppError, isObject, type Json, limits } from '#model'
 import type { Chain } from './chain.ts'
-import { secretForms } from './secret-forms.ts'
+import { secretExpressions } from './secret-forms.ts'
 
 export type Secrets = {
   /** The value with every secret in it replaced; `from` is the server that it came from. */
@@ -28,9 +28,9 @@ const placeholderPattern = /«secret:[0-9a-f]{32}»/g
 export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): Secrets {
   const byValue = new Map<string, Secret>()
   const byPlaceholder = new Map<string, Secret>()
-  const forms = known.filter((secret) => secret.length >= limits.secretBytesMin).flatMap(secretForms)
-  const expressions = patterns.map(compilePattern)
-  let literals = compileLiterals(forms)
+  const secrets = known.filter((secret) => secret.length >= limits.secretBytesMin)
+  const expressions = [...secrets.flatMap(secretExpressions), ...patterns.map(compilePattern)]
+  let seen: RegExp | null = null
   for (const { placeholder, value, server } of chain.sealed()) remember(placeholder, value, server)
 
   function remember(placeholder: string, value: string, server: string): Secret {
@@ -38,12 +38,15 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     secret.servers.push(server)
     byValue.set(value, secret)
     byPlaceholder.set(placeholder, secret)
-    // What a pattern found by its surroundings must be found again without them.
-    if (secret.servers.length === 1 && value.length >= limits.secretBytesMin && !forms.includes(value)) {
-      forms.push(value)
-      literals = compileLiterals(forms)
-    }
+    seen = null
     return secret
+  }
+
+  /** What a pattern found by its surroundings must be found again without them. */
+  function seenExpression(): RegExp {
+    const long = [...byValue.keys()].filter((value) => value.length >= limits.secretBytesMin)
+    const longestFirst = long.sort((a, b) => b.length - a.length).map((value) => RegExp.escape(value))
+    return new RegExp(longestFirst.join('|') || '(?!)', 'g')
   }
 
   function placeholderOf(value: string, from: string): string {
@@ -58,7 +61,8 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
   function hideText(text: string, from: string): string {
     let hidden = ''
     let end = 0
-    for (const [start, stop] of findSecrets(text, literals ? [literals, ...expressions] : expressions)) {
+    seen ??= seenExpression()
+    for (const [start, stop] of findSecrets(text, [seen, ...expressions])) {
       hidden += breakUp(text.slice(end, start)) + placeholderOf(text.slice(start, stop), from)
       end = stop
     }
@@ -120,12 +124,6 @@ function compilePattern(pattern: string): RegExp {
       pattern,
     })
   }
-}
-
-function compileLiterals(forms: readonly string[]): RegExp | null {
-  if (forms.length === 0) return null
-  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)
-  return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
 
 function refuseTooMany(count: number, value: string): void {

@@ -7,10 +7,13 @@ import {
   type Effect,
   type ErrorData,
   type EventBodies,
+  fromErrorData,
+  type IssuedCall,
   isObject,
   type Json,
   keyParameter,
   limits,
+  type ProgramEnd,
   RawJson,
   type RunId,
   splitToolId,
@@ -21,7 +24,7 @@ import type { Secrets } from '#record'
 import type { RecordedCall } from './journal.ts'
 
 export type OpenCall = {
-  number: number
+  id: string
   tool: string
   /** The program's own bytes; replay compares them. */
   args: string
@@ -34,24 +37,25 @@ export type OpenCall = {
   issuedAt: number
   /** Arguments that a human put in place of the program's. */
   edited?: string
-  state: 'moving' | 'asking' | 'uncertain'
+  timeoutMs?: number
+  ask?: boolean
+  /** `nested` moves when the program inside it does. */
+  state: 'moving' | 'asking' | 'uncertain' | 'nested'
   approval?: { id: string; digest: string; expiresAt: number }
   abort: AbortController
   timer?: NodeJS.Timeout
 }
 
-export function fresh(number: number, issuedAt: number) {
-  return { number, issuedAt, attempt: 0, state: 'moving' as const, abort: new AbortController() }
+export function fresh(id: string, issuedAt: number) {
+  return { id, issuedAt, attempt: 0, state: 'moving' as const, abort: new AbortController() }
 }
 
 /** A call of the record, open again; its definition is looked up anew. */
-export function reopened(recorded: RecordedCall, issuedAt: number): OpenCall {
-  const { number, tool, args, task, effect, key, edited, attempt } = recorded
+export function reopened(recorded: RecordedCall, issued: IssuedCall, issuedAt: number): OpenCall {
+  const { id, effect, key, edited, attempt } = recorded
   return {
-    ...fresh(number, issuedAt),
-    tool,
-    args,
-    ...(task === undefined ? {} : { task }),
+    ...withoutCode(issued),
+    ...fresh(id, issuedAt),
     definition: null,
     effect,
     ...(key === undefined ? {} : { key }),
@@ -60,9 +64,14 @@ export function reopened(recorded: RecordedCall, issuedAt: number): OpenCall {
   }
 }
 
+/** What a call keeps of how it was issued. */
+export function withoutCode({ code: _, ...issued }: IssuedCall): Omit<IssuedCall, 'code'> {
+  return issued
+}
+
 /** The same run and call always give the same key, so that a server can tell a repetition. */
-export function keyOf(run: RunId, number: number): string {
-  return createHash('sha256').update(`${run} ${number}`).digest('hex').slice(0, 32)
+export function keyOf(run: RunId, id: string): string {
+  return createHash('sha256').update(`${run} ${id}`).digest('hex').slice(0, 32)
 }
 
 export function digestOf(text: string): string {
@@ -84,7 +93,7 @@ export function tooLarge(run: RunId, call: OpenCall, bytes: number): AppError | 
   return new AppError('RESULT_TOO_LARGE', message, {
     tool: call.tool,
     bytes,
-    handle: { run, call: String(call.number) },
+    handle: { run, call: call.id },
   })
 }
 
@@ -92,17 +101,9 @@ export function argumentsOf(call: OpenCall): Json {
   return JSON.parse(call.edited ?? call.args) as Json
 }
 
-export function issuedBody({
-  number,
-  tool,
-  task,
-  args,
-  effect,
-  key,
-  definition,
-}: OpenCall): EventBodies['call.issued'] {
+export function issuedBody({ id, tool, task, args, effect, key, definition }: OpenCall): EventBodies['call.issued'] {
   return {
-    call: String(number),
+    call: id,
     tool,
     ...(task === undefined ? {} : { task }),
     args: new RawJson(args),
@@ -132,12 +133,13 @@ export function resultMember(call: OpenCall, result: Result, { secrets, chain }:
 }
 
 type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf'> }
+type Spent = { calls: number; bytes: number }
 
 /** Why a call is not made at all, whatever the policy says. */
-export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, bytesSoFar: number): AppError | null {
+export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, spent: Spent): AppError | null {
   const { calls, bytes } = budget
-  if (call.number > calls || bytesSoFar > bytes) {
-    const what = call.number > calls ? `${calls} calls` : `${bytes} bytes of results`
+  if (spent.calls > calls || spent.bytes > bytes) {
+    const what = spent.calls > calls ? `${calls} calls` : `${bytes} bytes of results`
     const message = `Cannot call "${call.tool}": the run's budget of ${what} is used up`
     return new AppError('BUDGET_EXCEEDED', message, { calls, bytes })
   }
@@ -155,4 +157,8 @@ export function leakOf(call: OpenCall, secrets: Secrets): string | null {
   const { foreign } = secrets.reveal(argumentsOf(call), server)
   const origins = [...new Set(foreign.map(({ from }) => (from === 'args' ? "the run's arguments" : from)))]
   return origins.length === 0 ? null : `it would send a secret of ${origins.join(', ')} to ${server}`
+}
+
+export function endResult(end: ProgramEnd): Result {
+  return end.ok ? { ok: true, value: JSON.parse(end.value) as Json } : { ok: false, error: fromErrorData(end.error) }
 }

@@ -2,22 +2,21 @@
 import type { Catalog } from '#catalog'
 import {
   AppError,
-  type ApprovalId,
   type Delivery,
   type EventBodies,
   type IssuedCall,
-  type Json,
   limits,
-  newId,
   type PermissionSet,
   type PolicyRule,
+  type ProgramEnd,
+  programTool,
   timerTool,
   toText,
 } from '#model'
 import type { Chain, Secrets } from '#record'
 import {
   argumentsOf,
-  digestOf,
+  endResult,
   fresh,
   issuedBody,
   keyOf,
@@ -27,8 +26,11 @@ import {
   refusalOf,
   reopened,
   resultMember,
+  withoutCode,
 } from './call.ts'
+import { denial, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
+import { placeOf } from './place.ts'
 import { decide } from './policy.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
 
@@ -40,7 +42,7 @@ export type Desk = {
   budget: EventBodies['run.started']['budget']
   now: () => number
   /** A result took its place in the record. */
-  resolved: (delivery: Delivery) => void
+  resolved: (program: string, delivery: Delivery) => void
   /** A call came to rest without a result. */
   rested: () => void
   /** The record refused an append: nothing more may happen. */
@@ -51,23 +53,26 @@ type Resolved = EventBodies['call.resolved']
 
 export class Calls {
   readonly #desk: Desk
-  readonly #open = new Map<number, OpenCall>()
+  readonly #open = new Map<string, OpenCall>()
   #moving = 0
-  #bytes = 0
+  readonly #spent: { calls: number; bytes: number }
   #closed = false
   readonly #queue: OpenCall[] = []
 
-  constructor(desk: Desk) {
+  /** `spent` is what a run that is resumed has used up before. */
+  constructor(desk: Desk, spent: { calls: number; bytes: number }) {
     this.#desk = desk
+    this.#spent = { ...spent }
   }
 
-  get open(): ReadonlyMap<number, OpenCall> {
+  get open(): ReadonlyMap<string, OpenCall> {
     return this.#open
   }
 
   /** True when only humans can move what is open. */
   get onlyHumans(): boolean {
-    return this.#open.size > 0 && [...this.#open.values()].every((call) => call.state !== 'moving')
+    const states = [...this.#open.values()].map(({ state }) => state)
+    return !states.includes('moving') && (states.includes('asking') || states.includes('uncertain'))
   }
 
   /** Nothing is sent or resolved after this; what was sent stays in doubt. */
@@ -79,47 +84,58 @@ export class Calls {
     }
   }
 
-  async issue(issued: IssuedCall, number: number, now: number): Promise<void> {
+  async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
     const { catalog, chain } = this.#desk
-    const definition = issued.tool === timerTool ? null : ((await catalog.tool(issued.tool)) ?? null)
+    const definition = isOurs(issued.tool) ? null : ((await catalog.tool(issued.tool)) ?? null)
     if (this.#closed) return
     const effect = definition?.effect ?? null
-    const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, number) } : {}
-    const call: OpenCall = { ...issued, ...key, ...fresh(number, now), definition, effect }
-    this.#open.set(number, call)
+    const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
+    const call: OpenCall = { ...withoutCode(issued), ...key, ...fresh(id, now), definition, effect }
+    this.#open.set(id, call)
+    this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))
-    if (call.tool === timerTool) this.#startTimer(call)
+    if (call.tool === programTool) call.state = 'nested'
+    else if (call.tool === timerTool) this.#startTimer(call)
     else this.#route(call)
   }
 
   /** A call of the record that has no result yet goes on from where it stood. */
-  async reopen(recorded: RecordedCall, now: number): Promise<void> {
+  async reopen(recorded: RecordedCall, issued: IssuedCall, now: number): Promise<void> {
     const { asked, answered } = recorded
-    const call = reopened(recorded, now)
-    this.#open.set(call.number, call)
-    if (call.tool === timerTool) return this.#startTimer(call)
-    call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
-    if (recorded.last === 'sent') {
-      if (call.definition !== null && this.#repeats(recorded)) this.#send(call)
-      else call.state = 'uncertain'
-    } else if (asked === undefined) this.#route(call)
-    else if (answered === undefined) this.#await(call, asked)
-    else this.#apply(call, answered)
+    const call = reopened(recorded, issued, now)
+    this.#open.set(call.id, call)
+    if (call.tool === programTool) call.state = 'nested'
+    else if (call.tool === timerTool) this.#startTimer(call)
+    else {
+      call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
+      if (recorded.last === 'sent') this.#repeat(call, recorded)
+      else if (asked === undefined) this.#route(call)
+      else if (answered === undefined) this.#await(call, asked)
+      else this.#apply(call, answered)
+    }
+  }
+
+  /** The program that runs as a call is over. */
+  nestedEnd(id: string, end: ProgramEnd): void {
+    const call = this.#open.get(id)
+    if (call?.state !== 'nested') return
+    this.#resolve(call, 'answered', endResult(end), 'engine', this.#desk.now() - call.issuedAt)
   }
 
   /** A run that will not go on keeps only what is in doubt: that, a human has to settle first. */
   giveUp(recorded: RecordedCall): void {
     if (recorded.last === 'resolved') return
-    const call = reopened(recorded, this.#desk.now())
-    this.#open.set(call.number, call)
+    const call = reopened(recorded, recorded, this.#desk.now())
+    this.#open.set(call.id, call)
     if (recorded.last === 'sent' && !this.#repeats(recorded)) call.state = 'uncertain'
     else this.#cancel(call, 'the run is over')
   }
 
   /** Ends what nobody needs any more: always timers and reads, and on a full stop also what was never sent. */
-  cancelOpen(everything: boolean, why: string): void {
-    for (const call of [...this.#open.values()]) {
-      const harmless = call.tool === timerTool || call.effect === 'read' || call.effect === null
+  cancelOpen(program: string, everything: boolean, why: string): void {
+    const below = [...this.#open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
+    for (const call of below) {
+      const harmless = isOurs(call.tool) || call.effect === 'read' || call.effect === null
       const unsent = call.attempt === 0 || call.state === 'asking'
       if (call.state !== 'uncertain' && (harmless || (everything && unsent))) this.#cancel(call, why)
     }
@@ -134,21 +150,23 @@ export class Calls {
   }
 
   settle(body: EventBodies['call.settled']): void {
-    const call = this.#open.get(Number(body.call))
+    const call = this.#open.get(body.call)
     if (call?.state !== 'uncertain') return
     this.#desk.chain.append('call.settled', body)
     call.state = 'moving'
     if (body.how === 'again') return this.#again(call)
-    const failed = () => new AppError('TOOL_ERROR', body.text ?? 'A human said that it failed', { tool: call.tool })
-    const result: Result =
-      body.how === 'done' ? { ok: true, value: (body.value ?? null) as Json } : { ok: false, error: failed() }
-    this.#resolve(call, 'settled', result, 'human')
+    this.#resolve(call, 'settled', settledResult(call, body), 'human')
   }
 
   #again(call: OpenCall): void {
-    const refusal = refusalOf(call, this.#desk, this.#bytes)
+    const refusal = refusalOf(call, this.#desk, this.#spent)
     if (refusal !== null) this.#refuse(call, refusal)
     else this.#send(call)
+  }
+
+  #repeat(call: OpenCall, recorded: RecordedCall): void {
+    if (call.definition !== null && this.#repeats(recorded)) this.#send(call)
+    else call.state = 'uncertain'
   }
 
   #repeats({ effect, sentAt }: RecordedCall): boolean {
@@ -157,12 +175,12 @@ export class Calls {
   }
 
   #route(call: OpenCall): void {
-    const refusal = refusalOf(call, this.#desk, this.#bytes)
+    const refusal = refusalOf(call, this.#desk, this.#spent)
     if (refusal !== null) return this.#refuse(call, refusal)
     const { permissions, rules } = this.#desk.policy
     const verdict = decide({ tool: call.tool, effect: call.effect!, args: argumentsOf(call) }, permissions, rules)
-    const leak = leakOf(call, this.#desk.secrets)
-    if (verdict.then === 'allow' && leak !== null) return this.#ask(call, leak)
+    const doubt = leakOf(call, this.#desk.secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
+    if (verdict.then === 'allow' && doubt !== null) return this.#ask(call, doubt)
     if (verdict.then === 'allow') return this.#send(call)
     if (verdict.then === 'ask') return this.#ask(call, verdict.because)
     const message = `Cannot call "${call.tool}": denied by ${verdict.because}`
@@ -170,13 +188,7 @@ export class Calls {
   }
 
   #ask(call: OpenCall, because: string): void {
-    const asked = {
-      approval: newId<ApprovalId>(this.#desk.now()),
-      call: String(call.number),
-      digest: digestOf(call.args),
-      why: because,
-      expiresAt: new Date(this.#desk.now() + limits.approvalMsDefault).toISOString(),
-    }
+    const asked = question(call, because, this.#desk.now())
     this.#desk.chain.append('approval.asked', asked)
     this.#await(call, asked)
     this.#desk.rested()
@@ -193,15 +205,10 @@ export class Calls {
     call.timer = setTimeout(() => this.#guard(expire), Math.max(0, expiresAt - this.#desk.now()))
   }
 
-  #apply(call: OpenCall, { answer, who, reason }: EventBodies['approval.answered']): void {
+  #apply(call: OpenCall, answered: EventBodies['approval.answered']): void {
     clearTimeout(call.timer)
     call.state = 'moving'
-    if (answer !== 'approved') {
-      const code = answer === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
-      const said =
-        answer === 'denied' ? `${who} said no${reason === undefined ? '' : `: ${reason}`}` : 'nobody answered in time'
-      return this.#refuse(call, new AppError(code, `Cannot call "${call.tool}": ${said}`, { tool: call.tool }))
-    }
+    if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
     this.#again(call)
   }
 
@@ -233,7 +240,7 @@ export class Calls {
   }
 
   #isOpen(call: OpenCall): boolean {
-    return !this.#closed && this.#open.has(call.number)
+    return !this.#closed && this.#open.has(call.id)
   }
 
   #known(call: OpenCall, outcome: Outcome, ms: number): void {
@@ -263,11 +270,11 @@ export class Calls {
   /** A result takes its place in the record when it arrives; from there the program gets the same bytes. */
   #resolve(call: OpenCall, outcome: Resolved['outcome'], result: Result, by: Resolved['by'], ms = 0): void {
     clearTimeout(call.timer)
-    this.#open.delete(call.number)
+    this.#open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)
-    this.#bytes += bytes
+    this.#spent.bytes += bytes
     const body: Resolved = {
-      call: String(call.number),
+      call: call.id,
       attempt: call.attempt,
       outcome,
       ...member,
@@ -275,7 +282,7 @@ export class Calls {
       by,
     }
     const { at } = this.#desk.chain.append('call.resolved', body)
-    this.#desk.resolved(delivery(body, at))
+    this.#desk.resolved(placeOf(call.id).program, delivery(body, at))
   }
 
   #guard(step: () => void | Promise<void>): void {
@@ -283,4 +290,9 @@ export class Calls {
       .then(() => (this.#closed ? undefined : step()))
       .catch(this.#desk.broken)
   }
+}
+
+/** What the engine does itself: no server offers it. */
+function isOurs(tool: string): boolean {
+  return tool === timerTool || tool === programTool
 }

@@ -1,67 +1,71 @@
 /** Moves one run that this process owns: replays what the record holds, then turns in, calls out, until it ends or waits. */
 import {
-  AppError,
+  type AppError,
   type Delivery,
   type EventBodies,
-  type IssuedCall,
-  limits,
   type Program,
   type ProgramEnd,
-  RawJson,
   type Turn,
   toAppError,
 } from '#model'
 import { Calls, type Desk } from './calls.ts'
-import type { Journal, RecordedCall } from './journal.ts'
+import type { Journal } from './journal.ts'
+import { idOf, placeOf } from './place.ts'
+import { Replay } from './replay.ts'
+import { cancelledBy, outcomeOf, outOfTime, type Stop, stalled } from './stop.ts'
 
 export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
 
 export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'now'> & {
   journal: Journal
   program: Program
+  /** A program that runs as a call: the same id always gives the same chance. */
+  nest(code: string, args: string, id: string, now: number): Promise<Program>
 }
 
-/** Why a run is over although its program is not: what can be ended is, and nothing more is delivered. */
-type Stop = { status: 'failed' | 'cancelled'; error: AppError }
+/** A program at work: the run's own, or one that runs as a call. */
+type Seat = { path: string; program: Program; issued: number; end: ProgramEnd | null }
 
 export class Conductor {
   readonly settled: Promise<Settlement>
   readonly #score: Score
   readonly #calls: Calls
-  readonly #replayed: { recorded: RecordedCall; now: number }[] = []
-  readonly #held: { call: IssuedCall; number: number; now: number }[] = []
-  #settle!: (settlement: Settlement) => void
-  #fail!: (error: unknown) => void
+  readonly #root: Seat
+  readonly #seats: Map<string, Seat>
+  readonly #replay: Replay
+  readonly #settle: (settlement: Settlement) => void
+  readonly #fail: (error: unknown) => void
   #tail: Promise<void> = Promise.resolve()
   #turns = 0
-  #issued = 0
   #logLines = 0
   #live = false
   #over = false
-  #end: ProgramEnd | null = null
   #stop: Stop | null = null
   #wall: NodeJS.Timeout | undefined
   #unsubscribe = () => {}
 
   constructor(score: Score) {
+    const { journal } = score
     this.#score = score
-    this.#calls = new Calls({
-      ...score,
-      budget: score.journal.started.budget,
-      resolved: (delivery) => this.#resolved(delivery),
-      rested: () => this.#rest(),
-      broken: (error) => this.#broken(error),
-    })
-    this.settled = new Promise((resolve, reject) => {
-      this.#settle = resolve
-      this.#fail = reject
-    })
-    this.settled.catch(() => {})
+    this.#replay = new Replay(journal)
+    this.#root = { path: '', program: score.program, issued: 0, end: null }
+    this.#seats = new Map([['', this.#root]])
+    const bytes = journal.deliveries.reduce((sum, { delivery }) => sum + delivery.text.length, 0)
+    const resolved = (program: string, delivery: Delivery) => this.#resolved(program, delivery)
+    const rested = () => this.#rest()
+    const broken = (error: unknown) => this.#broken(error)
+    const desk = { ...score, budget: journal.started.budget, resolved, rested, broken }
+    this.#calls = new Calls(desk, { calls: journal.calls.size, bytes })
+    const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
+    this.settled = promise
+    this.#settle = resolve
+    this.#fail = reject
+    promise.catch(() => {})
   }
 
   /** Nothing is sent before every recorded result was delivered and every recorded call was issued again. */
   begin(): void {
-    this.#replay().catch((error) => this.#broken(error))
+    this.#rerun().catch((error) => this.#broken(error))
   }
 
   /** Asks the run to end; what was sent and cannot be taken back is awaited and recorded. */
@@ -69,81 +73,102 @@ export class Conductor {
     if (this.#over || this.#stop !== null) return
     try {
       this.#score.chain.append('cancel.asked', asked)
-      this.#cancelled(asked)
-      this.#rest()
     } catch (error) {
-      this.#broken(error)
+      return this.#broken(error)
     }
+    this.#halt(cancelledBy(asked))
   }
 
   /** Lets go of the run, so that another process can take it up; what was sent and not answered stays in doubt. */
   async leave(): Promise<void> {
     if (this.#over) return
-    const calls = [...this.#calls.open.keys()].map(String)
+    const calls = [...this.#calls.open.keys()]
     this.#close()
     await this.#score.chain.suspend({ why: 'stopped', calls })
     this.#settle('interrupted')
   }
 
-  async #replay(): Promise<void> {
-    const { journal, program, chain } = this.#score
-    this.#take(program.start(), journal.startedAt)
-    await this.#tail
-    for (const recorded of journal.deliveries) {
-      if (recorded.call > this.#issued || this.#end !== null || this.#stop !== null) break
-      this.#take(program.deliver(recorded), recorded.now)
-      await this.#tail
+  async #rerun(): Promise<void> {
+    const { journal, chain } = this.#score
+    const { wallMs } = journal.started.budget
+    this.#take(this.#root, this.#root.program.start(), journal.startedAt)
+    await this.#quiet()
+    for (const { program, delivery } of journal.deliveries) {
+      const seat = this.#seats.get(program)
+      if (seat === undefined || this.#isDeaf(seat) || delivery.call > seat.issued) continue
+      this.#take(seat, seat.program.deliver(delivery), delivery.now)
+      await this.#quiet()
     }
     if (this.#over) return
-    const missing = journal.calls[this.#issued]
-    if (missing !== undefined && this.#stop === null) this.#mismatch(missing, null)
-    this.#wall = setTimeout(() => this.#outOfTime(), journal.started.budget.wallMs)
+    this.#differ(this.#replay.missing((program) => this.#seats.get(program)?.issued ?? 0))
+    this.#wall = setTimeout(() => this.#halt(outOfTime(wallMs)), wallMs)
     this.#unsubscribe = chain.onInbox(() => this.#readInbox())
     await this.#goOn()
   }
 
   /** After the replay: open calls move on from where the record left them, then what the last turns issued anew. */
   async #goOn(): Promise<void> {
-    const { cancelled } = this.#score.journal
+    const { calls, cancelled } = this.#score.journal
     this.#turns += 1
     this.#live = true
-    if (cancelled !== null) this.#cancelled(cancelled)
+    if (cancelled !== null) this.#halt(cancelledBy(cancelled))
     if (this.#stop === null) {
-      for (const { recorded, now } of this.#replayed) await this.#calls.reopen(recorded, now)
-      for (const { call, number, now } of this.#held) await this.#calls.issue(call, number, now)
-    } else for (const recorded of this.#score.journal.calls) this.#calls.giveUp(recorded)
+      for (const { recorded, issue } of this.#replay.open) await this.#calls.reopen(recorded, issue.call, issue.now)
+      for (const { call, id, now } of this.#replay.anew) await this.#calls.issue(call, id, now)
+      for (const { path, end } of this.#seats.values()) if (end !== null) this.#calls.nestedEnd(path, end)
+    } else for (const recorded of calls.values()) this.#calls.giveUp(recorded)
     this.#turns -= 1
     this.#readInbox()
     this.#rest()
   }
 
   /** Turns are handled one after the other, in the order of the deliveries. */
-  #take(turn: Promise<Turn>, now: number): void {
+  #take(seat: Seat, turn: Promise<Turn>, now: number): void {
     turn.catch(() => {})
     this.#turns += 1
-    this.#tail = this.#tail.then(async () => {
-      const handled = await turn.then(
-        (value) => this.#handle(value, now),
-        (error) => this.#died(error),
+    const handled = this.#tail.then(async () => {
+      await turn.then(
+        (value) => this.#handle(seat, value, now),
+        (error) => this.#died(seat, error),
       )
       this.#turns -= 1
       this.#rest()
-      return handled
     })
-    this.#tail = this.#tail.catch((error) => this.#broken(error))
+    this.#tail = handled.catch((error) => this.#broken(error))
   }
 
-  async #handle(turn: Turn, now: number): Promise<void> {
-    if (this.#over || this.#stop !== null || this.#end !== null) return
+  /** A turn may seat another program, whose first turn follows. */
+  async #quiet(): Promise<void> {
+    while (this.#turns > 0 && !this.#over) await this.#tail
+  }
+
+  async #handle(seat: Seat, turn: Turn, now: number): Promise<void> {
+    if (this.#isDeaf(seat)) return
     this.#log(turn)
     for (const call of turn.calls) {
-      this.#issued += 1
-      const recorded = this.#score.journal.calls[this.#issued - 1]
-      if (recorded !== undefined) this.#compare(recorded, call, now)
-      else if (this.#live) await this.#calls.issue(call, this.#issued, now)
-      else this.#held.push({ call, number: this.#issued, now })
+      seat.issued += 1
+      const id = idOf({ program: seat.path, number: seat.issued })
+      if (this.#live) await this.#calls.issue(call, id, now)
+      else this.#differ(this.#replay.compare({ call, id, now }))
+      if (call.code !== undefined) await this.#sit(call.code, call.args, id, now)
     }
-    if (turn.end !== undefined) this.#end = turn.end
+    if (turn.end !== undefined) this.#ended(seat, turn.end)
+  }
+
+  async #sit(code: string, args: string, path: string, now: number): Promise<void> {
+    const program = await this.#score.nest(code, args, path, now)
+    const seat: Seat = { path, program, issued: 0, end: null }
+    this.#seats.set(path, seat)
+    this.#take(seat, program.start(), now)
+  }
+
+  /** What a nested program leaves open is withdrawn with it; its end is the result of its call. */
+  #ended(seat: Seat, end: ProgramEnd): void {
+    seat.end = end
+    if (seat === this.#root || !this.#live) return
+    seat.program.drop()
+    this.#withdraw(seat.path, false, 'the program is over')
+    this.#calls.nestedEnd(seat.path, end)
   }
 
   /** A replayed program logs the same lines again: only those beyond the record are new. */
@@ -154,45 +179,35 @@ export class Conductor {
     if (lines.length > 0) this.#score.chain.append('run.logged', { lines })
   }
 
-  #compare(recorded: RecordedCall, call: IssuedCall, now: number): void {
-    if (recorded.tool !== call.tool || recorded.args !== call.args) this.#mismatch(recorded, call)
-    else if (recorded.last !== 'resolved') this.#replayed.push({ recorded, now })
+  #differ(error: AppError | null): void {
+    if (error !== null) this.#stop ??= { status: 'failed', error }
   }
 
-  #mismatch(recorded: RecordedCall, call: IssuedCall | null): void {
-    const shown = ({ tool, args }: IssuedCall) => ({ tool, args: args.slice(0, limits.previewCharactersMax) })
-    const found = call === null ? 'the program did not issue it again' : 'the program issued another call'
-    const message = `Cannot replay call ${recorded.number}: ${found}; fork the run to go on from there`
-    const context = {
-      call: String(recorded.number),
-      recorded: shown(recorded),
-      replayed: call === null ? null : shown(call),
-    }
-    this.#stop ??= { status: 'failed', error: new AppError('REPLAY_MISMATCH', message, context) }
+  #resolved(program: string, delivery: Delivery): void {
+    const seat = this.#seats.get(program)
+    if (seat === undefined || this.#isDeaf(seat)) this.#rest()
+    else this.#take(seat, seat.program.deliver(delivery), delivery.now)
   }
 
-  #resolved(delivery: Delivery): void {
-    if (this.#end !== null || this.#stop !== null) this.#rest()
-    else this.#take(this.#score.program.deliver(delivery), delivery.now)
+  /** Nothing is delivered after the end of a program, nor after that of the one it runs in. */
+  #isDeaf(seat: Seat): boolean {
+    return this.#over || this.#stop !== null || seat.end !== null || this.#root.end !== null
   }
 
-  #died(error: unknown): void {
-    if (!this.#over && this.#end === null) this.#stop ??= { status: 'failed', error: toAppError(error) }
+  #died(seat: Seat, error: unknown): void {
+    if (this.#over || seat.end !== null) return
+    if (seat !== this.#root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
+    else this.#stop ??= { status: 'failed', error: toAppError(error) }
   }
 
-  #outOfTime(): void {
-    const { wallMs } = this.#score.journal.started.budget
-    const message = `Cannot go on with the run: its budget of ${wallMs} ms is used up`
-    this.#stop ??= { status: 'failed', error: new AppError('BUDGET_EXCEEDED', message, { wallMs }) }
-    this.#score.program.drop()
+  #halt(stop: Stop): void {
+    this.#stop ??= stop
+    this.#drop()
     this.#rest()
   }
 
-  #cancelled({ who, reason }: EventBodies['cancel.asked']): void {
-    const said = reason === undefined ? '' : `: ${reason}`
-    const error = new AppError('CANCELLED', `The run was cancelled by ${who}${said}`, { who })
-    this.#stop ??= { status: 'cancelled', error }
-    this.#score.program.drop()
+  #drop(): void {
+    for (const { program } of this.#seats.values()) program.drop()
   }
 
   #readInbox(): void {
@@ -213,50 +228,61 @@ export class Conductor {
   /** Between two turns: is there anything left that can move? */
   #rest(): void {
     if (this.#over || !this.#live || this.#turns > 0) return
-    if (this.#stop !== null) {
-      this.#score.program.drop()
-      this.#withdraw(true, 'the run is over')
-    } else if (this.#end !== null) this.#withdraw(false, 'the program is over')
-    if (this.#over || this.#turns > 0) return
-    if (this.#calls.onlyHumans) return this.#suspend()
-    if (this.#calls.open.size > 0) return
-    if (this.#stop === null && this.#end === null) this.#stall()
-    this.#finish()
+    try {
+      this.#lookAround()
+    } catch (error) {
+      this.#broken(error)
+    }
   }
 
-  /** Cancelling resolves calls, which comes back here: one round is enough. */
-  #withdraw(everything: boolean, why: string): void {
+  #lookAround(): void {
+    if (this.#stop !== null) {
+      this.#drop()
+      this.#withdraw('', true, 'the run is over')
+    } else if (this.#root.end !== null) this.#withdraw('', false, 'the program is over')
+    else this.#endStalled()
+    if (this.#over || this.#turns > 0) return
+    if (this.#calls.onlyHumans) this.#suspend()
+    else if (this.#calls.open.size === 0) this.#finish()
+  }
+
+  /** Cancelling resolves calls, which comes back to rest: one round is enough. */
+  #withdraw(program: string, everything: boolean, why: string): void {
     this.#turns += 1
-    this.#calls.cancelOpen(everything, why)
+    this.#calls.cancelOpen(program, everything, why)
     this.#turns -= 1
   }
 
-  #stall(): void {
-    const message = 'Cannot go on with the program: it waits, but no call is open that could wake it'
-    this.#stop = { status: 'failed', error: new AppError('PROGRAM_STALLED', message, {}) }
+  /** A program that waits while none of its calls is open will wait for ever. */
+  #endStalled(): void {
+    const waited = new Set([...this.#calls.open.keys()].map((id) => placeOf(id).program))
+    const stop = stalled()
+    for (const seat of this.#seats.values()) {
+      if (seat.end !== null || waited.has(seat.path)) continue
+      if (seat === this.#root) this.#stop = stop
+      else this.#ended(seat, { ok: false, error: stop.error.toJSON() })
+    }
   }
 
   #suspend(): void {
-    const open = [...this.#calls.open.values()]
+    const open = [...this.#calls.open.values()].filter(({ state }) => state !== 'nested')
     const why = open.some((call) => call.state === 'uncertain') ? 'uncertain' : 'approval'
     this.#close()
     this.#score.chain
-      .suspend({ why, calls: open.map((call) => String(call.number)) })
+      .suspend({ why, calls: open.map((call) => call.id) })
       .then(() => this.#settle(why === 'approval' ? 'approval_required' : why), this.#fail)
   }
 
   #finish(): void {
     const { chain, journal, now } = this.#score
-    const over = this.#stop ?? endOf(this.#end!)
+    const outcome = outcomeOf(this.#stop, this.#root.end)
     const body: EventBodies['run.finished'] = {
-      status: over.status,
-      ...('error' in over ? { error: 'toJSON' in over.error ? over.error.toJSON() : over.error } : {}),
-      ...('value' in over ? { result: new RawJson(over.value) } : {}),
-      callCount: this.#issued,
+      ...outcome,
+      callCount: [...this.#seats.values()].reduce((sum, { issued }) => sum + issued, 0),
       ms: now() - journal.startedAt,
     }
     this.#close()
-    chain.finish(body).then(() => this.#settle(over.status), this.#fail)
+    chain.finish(body).then(() => this.#settle(outcome.status), this.#fail)
   }
 
   #broken(error: unknown): void {
@@ -270,10 +296,6 @@ export class Conductor {
     clearTimeout(this.#wall)
     this.#unsubscribe()
     this.#calls.close()
-    this.#score.program.drop()
+    this.#drop()
   }
-}
-
-function endOf(end: ProgramEnd) {
-  return end.ok ? { status: 'done' as const, value: end.value } : { status: 'failed' as const, error: end.error }
 }

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError, type DagTask, type Json } from '#model'
-import { bind, checkDag, dagProgram } from './dag.ts'
+import { bind } from './bind.ts'
+import { checkDag } from './check-dag.ts'
+import { dagProgram } from './dag.ts'
 
 const task = (id: string, more: Partial<DagTask> = {}): DagTask => ({ id, tool: 'a:b', ...more })
 
@@ -23,9 +25,14 @@ test('checkDag() refuses with all problems at once', () => {
       [/"a", "b" wait for each other/],
     ],
     [[task('a', { dependsOn: ['a'] })], [/"a" wait for each other/]],
-    [[{ ...task('a'), arguments: [] }], [/arguments of task "a"/]],
-    [[{ ...task('a'), dependsOn: 'b' }], [/"dependsOn" of task "a"/]],
-    [[task('a', { type: 'code_execution' })], [/only "mcp_tool"/]],
+    [[{ ...task('a'), arguments: [] }], [/"a" has a "arguments"/]],
+    [[{ ...task('a'), dependsOn: 'b' }], [/"a" has a "dependsOn"/]],
+    [[task('a', { type: 'code_execution' })], [/"a" has no code/]],
+    [[{ ...task('a'), type: 'shell' }], [/none of mcp_tool/]],
+    [
+      [{ ...task('a'), retry: { max: 99 }, timeoutMs: 0, when: { $from: 'a' }, forEach: 5, sideEffects: 1 }],
+      [/"retry"/, /"timeoutMs"/, /"when"/, /"forEach"/, /"sideEffects"/],
+    ],
   ]
   for (const [tasks, problems] of bad) {
     assert.throws(
@@ -88,4 +95,72 @@ test('dagProgram() ends with the first error and delivers nothing after it', asy
     error: { code: 'TOOL_ERROR', message: 'no', context: { task: 'one' }, fate: 'correct' },
   })
   assert.deepEqual(await program.deliver({ call: 2, ok: true, text: '1', now: 0 }), { calls: [], logs: [] })
+})
+
+const text = (value: Json) => JSON.stringify(value)
+const toolError = text({ code: 'TOOL_ERROR', message: 'no', context: {}, fate: 'correct' })
+
+test('dagProgram() skips a task whose condition is false, with what depends on it', async () => {
+  const program = dagProgram([
+    task('a'),
+    task('yes', { when: { $from: 'a', path: '/n', equals: 1 } }),
+    task('no', { when: { $from: 'a', path: '/n', equals: 2 } }),
+    task('after', { dependsOn: ['no'] }),
+    task('there', { when: { $from: 'a', path: '/m', exists: false } }),
+  ])
+  await program.start()
+  const { calls } = await program.deliver({ call: 1, ok: true, text: '{"n":1}', now: 0 })
+  assert.deepEqual(
+    calls.map((call) => call.task),
+    ['yes', 'there'],
+  )
+  await program.deliver({ call: 2, ok: true, text: '"y"', now: 0 })
+  const { end } = await program.deliver({ call: 3, ok: true, text: '"t"', now: 0 })
+  assert.deepEqual(end, { ok: true, value: '{"yes":"y","there":"t"}' })
+})
+
+test('dagProgram() calls once for each item and keeps their order', async () => {
+  const program = dagProgram([
+    task('a'),
+    task('each', { forEach: { $from: 'a', path: '/list' }, arguments: { id: { $item: '/id' } } }),
+  ])
+  await program.start()
+  const { calls } = await program.deliver({ call: 1, ok: true, text: text({ list: [{ id: 5 }, { id: 6 }] }), now: 0 })
+  assert.deepEqual(
+    calls.map((call) => call.args),
+    ['{"id":5}', '{"id":6}'],
+  )
+  await program.deliver({ call: 3, ok: true, text: '"six"', now: 0 })
+  const { end } = await program.deliver({ call: 2, ok: true, text: '"five"', now: 0 })
+  assert.deepEqual(end, { ok: true, value: '["five","six"]' })
+})
+
+test('dagProgram() goes on at once where there is no item, and refuses what is no list', async () => {
+  const tasks = [
+    task('a'),
+    task('each', { forEach: { $from: 'a' } }),
+    task('z', { arguments: { all: { $from: 'each' } } }),
+  ]
+  const empty = dagProgram(tasks)
+  await empty.start()
+  assert.deepEqual((await empty.deliver({ call: 1, ok: true, text: '[]', now: 0 })).calls, [
+    { tool: 'a:b', args: '{"all":[]}', task: 'z' },
+  ])
+  const wrong = dagProgram(tasks)
+  await wrong.start()
+  const { end } = await wrong.deliver({ call: 1, ok: true, text: '{}', now: 0 })
+  assert.ok(end?.ok === false && end.error.code === 'PLAN_INVALID')
+})
+
+test("dagProgram() repeats a tool's own error as often as the task says, after a pause that grows", async () => {
+  const program = dagProgram([task('a', { retry: { max: 2, backoffMs: 10 } })])
+  await program.start()
+  const pause = (call: number) => program.deliver({ call, ok: false, text: toolError, now: 0 })
+  const again = (call: number) => program.deliver({ call, ok: true, text: 'null', now: 0 })
+  assert.deepEqual((await pause(1)).calls, [{ tool: 'metier:timer', args: '{"ms":10}', task: 'a' }])
+  assert.deepEqual((await again(2)).calls, [{ tool: 'a:b', args: '{}', task: 'a' }])
+  assert.deepEqual((await pause(3)).calls, [{ tool: 'metier:timer', args: '{"ms":20}', task: 'a' }])
+  await again(4)
+  const { end } = await pause(5)
+  assert.ok(end?.ok === false && end.error.context.task === 'a')
 })

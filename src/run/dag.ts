@@ -1,188 +1,163 @@
-/** A graph of tasks as a program: it issues the calls that are ready and binds results to arguments. */
+/** A graph of tasks as a program: a pure state machine that issues the calls that are ready and binds results to arguments. */
 import {
   AppError,
-  atPointer,
   type DagTask,
   type Delivery,
   type ErrorData,
   type IssuedCall,
-  isObject,
   type Json,
   limits,
   type Program,
+  programTool,
   type Turn,
+  timerTool,
   toText,
 } from '#model'
+import { bind, look, take } from './bind.ts'
+import { needsOf } from './check-dag.ts'
 
-/** Refuses a graph with all its problems at once, before anything runs. */
-export function checkDag(tasks: unknown): DagTask[] {
-  const problems = dagProblems(tasks)
-  if (problems.length === 0) return tasks as DagTask[]
-  throw new AppError('PLAN_INVALID', `Cannot run the graph: ${problems.join('; ')}`, { problems })
-}
+/** One call of a task; a task with forEach has several, one with retry may make each more than once. */
+type Step = { task: DagTask; index: number; args: string; tries: number; isPause: boolean }
 
-function dagProblems(tasks: unknown): string[] {
-  if (!Array.isArray(tasks) || tasks.length === 0) return ['"tasks" must be a list of at least one task']
-  if (tasks.length > limits.planTasksMax)
-    return [`it has ${tasks.length} tasks, at most ${limits.planTasksMax} are allowed`]
-  const problems = tasks.flatMap((task, index) => taskProblems(task, index))
-  if (problems.length > 0) return problems
-  const list = tasks as DagTask[]
-  const ids = new Set<string>()
-  for (const { id } of list) {
-    if (ids.has(id)) problems.push(`the id "${id}" stands twice`)
-    ids.add(id)
-  }
-  for (const task of list) {
-    for (const need of needsOf(task)) {
-      if (!ids.has(need)) problems.push(`task "${task.id}" needs "${need}", which does not exist`)
-    }
-  }
-  return problems.length > 0 ? problems : cycleProblems(list)
-}
-
-const laterFields = ['code', 'retry', 'timeoutMs', 'when', 'forEach'] as const
-
-function taskProblems(task: unknown, index: number): string[] {
-  if (!isObject(task)) return [`task ${index + 1} is not an object`]
-  const { id, tool } = task
-  if (typeof id !== 'string' || id === '' || id.length > limits.taskIdBytesMax) return [`task ${index + 1} has no id`]
-  const problems: string[] = []
-  if (typeof tool !== 'string' || !tool.includes(':'))
-    problems.push(`task "${id}" names no tool in the form server:name`)
-  if (task.arguments !== undefined && !isObject(task.arguments))
-    problems.push(`the arguments of task "${id}" are no object`)
-  if (task.dependsOn !== undefined && !isStringList(task.dependsOn))
-    problems.push(`"dependsOn" of task "${id}" is no list of ids`)
-  if (task.type !== undefined && task.type !== 'mcp_tool')
-    problems.push(`task "${id}" is of type "${task.type}": only "mcp_tool" runs so far`)
-  for (const field of laterFields) {
-    if (task[field] !== undefined) problems.push(`task "${id}" uses "${field}", which is not supported yet`)
-  }
-  return problems
-}
-
-function isStringList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
-}
-
-function cycleProblems(tasks: DagTask[]): string[] {
-  const open = new Map(tasks.map((task) => [task.id, needsOf(task)]))
-  for (let removed = true; removed; ) {
-    removed = false
-    for (const [id, needs] of open) {
-      if (needs.some((need) => open.has(need))) continue
-      open.delete(id)
-      removed = true
-    }
-  }
-  return open.size === 0 ? [] : [`the tasks ${[...open.keys()].map((id) => `"${id}"`).join(', ')} wait for each other`]
-}
-
-/** What a task waits for: what it says, and what its arguments take values from. */
-function needsOf(task: DagTask): string[] {
-  const needs = new Set(task.dependsOn ?? [])
-  collect(task.arguments ?? {}, needs)
-  return [...needs]
-}
-
-const interpolation = /(\\?)\{\{([^{}/]+)((?:\/[^{}]*)?)\}\}/g
-
-function collect(value: Json, needs: Set<string>): void {
-  if (typeof value === 'string') {
-    for (const [, escaped, id] of value.matchAll(interpolation)) if (escaped === '') needs.add(id!)
-  } else if (Array.isArray(value)) {
-    for (const item of value) collect(item, needs)
-  } else if (isObject(value)) {
-    if (Object.hasOwn(value, '$literal')) return
-    if (typeof value.$from === 'string') needs.add(value.$from)
-    else for (const item of Object.values(value)) collect(item as Json, needs)
-  }
-}
-
-/** The arguments of a task with every binding replaced by the value it names. */
-export function bind(value: Json, results: ReadonlyMap<string, Json>): Json {
-  if (typeof value === 'string') return interpolate(value, results)
-  if (Array.isArray(value)) return value.map((item) => bind(item, results))
-  if (!isObject(value)) return value
-  if (Object.hasOwn(value, '$literal')) return value.$literal as Json
-  if (typeof value.$from === 'string')
-    return taken(value.$from, typeof value.path === 'string' ? value.path : '', results)
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, bind(item as Json, results)]))
-}
-
-function taken(id: string, path: string, results: ReadonlyMap<string, Json>): Json {
-  const value = atPointer(results.get(id), path)
-  if (value !== undefined) return value as Json
-  throw new AppError('PLAN_INVALID', `Cannot bind {"$from":"${id}","path":"${path}"}: the result has nothing there`, {
-    task: id,
-    path,
-    result: toText(results.get(id) ?? null).slice(0, limits.previewCharactersMax),
-  })
-}
-
-function interpolate(text: string, results: ReadonlyMap<string, Json>): string {
-  return text.replace(interpolation, (whole, escaped: string, id: string, path: string) => {
-    if (escaped !== '') return whole.slice(1)
-    const value = taken(id, path, results)
-    return typeof value === 'string' ? value : toText(value)
-  })
-}
-
-/** A pure state machine: results in, calls out. Tasks are issued as soon as what they need is there. */
 export function dagProgram(tasks: DagTask[]): Program {
-  const results = new Map<string, Json>()
-  const waiting = new Map(tasks.map((task) => [task.id, task]))
-  const issued: string[] = []
-  let over = false
+  const graph = new Graph(tasks)
+  return {
+    start: async () => graph.step(() => undefined),
+    deliver: async (delivery) => graph.step(() => graph.receive(delivery)),
+    drop: () => graph.stop(),
+  }
+}
 
-  const ready = (): Turn => {
-    const calls: IssuedCall[] = []
-    for (const task of [...waiting.values()]) {
-      if (!needsOf(task).every((need) => results.has(need))) continue
-      waiting.delete(task.id)
-      issued.push(task.id)
-      calls.push({ tool: task.tool!, args: toText(bind(task.arguments ?? {}, results)), task: task.id })
-    }
-    if (results.size < tasks.length) return { calls, logs: [] }
-    over = true
-    return { calls, logs: [], end: { ok: true, value: toText(outcome(tasks, results)) } }
+class Graph {
+  readonly #tasks: DagTask[]
+  readonly #waiting: Map<string, DagTask>
+  readonly #results = new Map<string, Json>()
+  readonly #skipped = new Set<string>()
+  /** The items of a task that has several, as they come in. */
+  readonly #items = new Map<string, { values: Json[]; missing: number }>()
+  readonly #steps: Step[] = []
+  #calls: IssuedCall[] = []
+  #over = false
+
+  constructor(tasks: DagTask[]) {
+    this.#tasks = tasks
+    this.#waiting = new Map(tasks.map((task) => [task.id, task]))
   }
-  const failed = (error: ErrorData): Turn => {
-    over = true
-    return { calls: [], logs: [], end: { ok: false, error } }
+
+  stop(): void {
+    this.#over = true
   }
-  const step = (move: () => Turn): Turn => {
-    if (over) return { calls: [], logs: [] }
+
+  /** One turn: something is received, then everything that became ready is issued. */
+  step(receive: () => ErrorData | undefined): Turn {
+    if (this.#over) return { calls: [], logs: [] }
+    this.#calls = []
     try {
-      return move()
+      const error = receive()
+      if (error !== undefined) return this.#end({ ok: false, error })
+      this.#issueReady()
     } catch (error) {
-      if (error instanceof AppError) return failed(error.toJSON())
+      if (error instanceof AppError) return this.#end({ ok: false, error: error.toJSON() })
       throw error
     }
+    const isDone = this.#results.size + this.#skipped.size === this.#tasks.length
+    return isDone ? this.#end({ ok: true, value: toText(this.#outcome()) }) : { calls: this.#calls, logs: [] }
   }
-  return {
-    start: async () => step(ready),
-    deliver: async ({ call, ok, text }: Delivery) =>
-      step(() => {
-        const task = issued[call - 1]!
-        if (!ok) {
-          const error = JSON.parse(text) as ErrorData
-          return failed({ ...error, context: { ...error.context, task } })
-        }
-        results.set(task, JSON.parse(text))
-        return ready()
-      }),
-    drop: () => {
-      over = true
-    },
+
+  /** Answers with the error that fails the graph, if it does. */
+  receive({ call, ok, text }: Delivery): ErrorData | undefined {
+    const step = this.#steps[call - 1]!
+    if (step.isPause) return void this.#issue({ ...step, isPause: false, tries: step.tries + 1 })
+    if (!ok) return this.#failed(step, JSON.parse(text) as ErrorData)
+    this.#keep(step, JSON.parse(text) as Json)
+  }
+
+  #end(end: Turn['end'] & {}): Turn {
+    this.#over = true
+    return { calls: this.#calls, logs: [], end }
+  }
+
+  #failed(step: Step, error: ErrorData): ErrorData | undefined {
+    const { retry, id } = step.task
+    if (retry === undefined || step.tries > retry.max || error.code !== 'TOOL_ERROR') {
+      return { ...error, context: { ...error.context, task: id } }
+    }
+    const ms = (retry.backoffMs ?? 0) * 2 ** (step.tries - 1)
+    this.#steps.push({ ...step, isPause: true })
+    this.#calls.push({ tool: timerTool, args: toText({ ms: Math.min(ms, limits.timerMsMax) }), task: id })
+  }
+
+  #keep({ task, index }: Step, value: Json): void {
+    const items = this.#items.get(task.id)
+    if (items === undefined) return void this.#results.set(task.id, value)
+    items.values[index] = value
+    items.missing -= 1
+    if (items.missing === 0) this.#results.set(task.id, items.values)
+  }
+
+  /** A task that is skipped, or has no items, may make others ready: until nothing moves. */
+  #issueReady(): void {
+    for (let moved = true; moved; ) {
+      moved = false
+      for (const task of [...this.#waiting.values()]) {
+        const needs = needsOf(task)
+        const isSkipped = needs.some((need) => this.#skipped.has(need))
+        if (!isSkipped && !needs.every((need) => this.#results.has(need))) continue
+        this.#waiting.delete(task.id)
+        moved = true
+        if (isSkipped || !this.#isWanted(task)) this.#skipped.add(task.id)
+        else this.#begin(task)
+      }
+    }
+  }
+
+  #isWanted({ when }: DagTask): boolean {
+    if (when === undefined) return true
+    const value = look(when, this.#results)
+    return when.exists === undefined ? toText(value) === toText(when.equals) : (value !== undefined) === when.exists
+  }
+
+  #begin(task: DagTask): void {
+    const args = task.arguments ?? {}
+    if (task.forEach === undefined) {
+      return this.#issue({ task, index: 0, args: toText(bind(args, this.#results)), tries: 1, isPause: false })
+    }
+    const items = take(task.forEach, this.#results)
+    if (!Array.isArray(items) || items.length > limits.taskItemsMax) throw notItems(task, items)
+    this.#items.set(task.id, { values: Array(items.length).fill(null), missing: items.length })
+    if (items.length === 0) this.#results.set(task.id, [])
+    for (const [index, item] of items.entries()) {
+      this.#issue({ task, index, args: toText(bind(args, this.#results, item)), tries: 1, isPause: false })
+    }
+  }
+
+  #issue(step: Step): void {
+    const { id, tool, type, code, timeoutMs, sideEffects } = step.task
+    this.#steps.push(step)
+    this.#calls.push({
+      tool: type === 'code_execution' ? programTool : tool!,
+      args: step.args,
+      task: id,
+      ...(type === 'code_execution' ? { code: code! } : {}),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(sideEffects === true ? { ask: true } : {}),
+    })
+  }
+
+  /** The results of the tasks that nothing depends on, by id; of exactly one, its result. */
+  #outcome(): Json {
+    const needed = new Set(this.#tasks.flatMap(needsOf))
+    const last = this.#tasks.filter(({ id }) => !needed.has(id))
+    const entries = last.flatMap(({ id }) => (this.#results.has(id) ? [[id, this.#results.get(id)!] as const] : []))
+    if (last.length === 1) return entries[0]?.[1] ?? null
+    return Object.fromEntries(entries)
   }
 }
 
-/** The results of the tasks that nothing depends on, by id; of exactly one, its result. */
-function outcome(tasks: DagTask[], results: ReadonlyMap<string, Json>): Json {
-  const needed = new Set(tasks.flatMap(needsOf))
-  const last = tasks.filter((task) => !needed.has(task.id))
-  if (last.length === 1) return results.get(last[0]!.id)!
-  return Object.fromEntries(last.map((task) => [task.id, results.get(task.id)!]))
+function notItems(task: DagTask, found: Json): AppError {
+  const what = Array.isArray(found)
+    ? `a list of ${found.length} items, at most ${limits.taskItemsMax} are allowed`
+    : 'no list'
+  const message = `Cannot run task "${task.id}" for each item: ${what} stands at {"$from":"${task.forEach!.$from}"}`
+  return new AppError('PLAN_INVALID', message, { task: task.id })
 }

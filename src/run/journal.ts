@@ -1,8 +1,9 @@
 /** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
 import { AppError, type Delivery, type Effect, type Event, type EventBodies, toText } from '#model'
+import { placeOf } from './place.ts'
 
 export type RecordedCall = {
-  number: number
+  id: string
   tool: string
   args: string
   task?: string
@@ -22,8 +23,10 @@ export type RecordedCall = {
 export type Journal = {
   started: EventBodies['run.started']
   startedAt: number
-  calls: RecordedCall[]
-  deliveries: Delivery[]
+  /** By id, in the order of issue. */
+  calls: Map<string, RecordedCall>
+  /** Results in the order in which they arrived, each with the program that waits for it. */
+  deliveries: { program: string; delivery: Delivery }[]
   logLines: number
   cancelled: EventBodies['cancel.asked'] | null
 }
@@ -34,34 +37,33 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
   if (first?.type !== 'run.started') {
     throw new AppError('LEDGER_BROKEN', 'Cannot read the run: its first event is not run.started', {})
   }
-  const journal: Journal = {
-    started: { ...first.body, plan: JSON.parse(text(first.body.plan)), args: JSON.parse(text(first.body.args)) },
-    startedAt: Date.parse(first.at),
-    calls: [],
-    deliveries: [],
-    logLines: 0,
-    cancelled: null,
-  }
+  const { plan, args } = first.body
+  const started = { ...first.body, plan: JSON.parse(text(plan)), args: JSON.parse(text(args)) }
+  const journal = newJournal(started, Date.parse(first.at))
   for (const event of events) fold(journal, event, text)
   return journal
+}
+
+export function newJournal(started: EventBodies['run.started'], startedAt: number): Journal {
+  return { started, startedAt, calls: new Map(), deliveries: [], logLines: 0, cancelled: null }
 }
 
 function fold(journal: Journal, event: Event, text: (value: unknown) => string): void {
   switch (event.type) {
     case 'call.issued':
-      journal.calls.push(issued(event.body, text))
+      journal.calls.set(event.body.call, issued(event.body, text))
       break
     case 'call.sent': {
       const call = callOf(journal, event.body.call)
-      call.last = 'sent'
-      call.attempt = event.body.attempt
-      call.sentAt = Date.parse(event.at)
+      Object.assign(call, { last: 'sent', attempt: event.body.attempt, sentAt: Date.parse(event.at) })
       break
     }
-    case 'call.resolved':
+    case 'call.resolved': {
       callOf(journal, event.body.call).last = 'resolved'
-      journal.deliveries.push(delivery(event.body, Date.parse(event.at), text))
+      const { program } = placeOf(event.body.call)
+      journal.deliveries.push({ program, delivery: delivery(event.body, Date.parse(event.at), text) })
       break
+    }
     case 'approval.asked':
       callOf(journal, event.body.call).asked = event.body
       break
@@ -84,7 +86,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string):
 
 function issued(body: EventBodies['call.issued'], text: (value: unknown) => string): RecordedCall {
   return {
-    number: Number(body.call),
+    id: body.call,
     tool: body.tool,
     args: text(body.args),
     ...(body.task === undefined ? {} : { task: body.task }),
@@ -102,13 +104,13 @@ export function delivery(
   at: number,
   text: (value: unknown) => string = toText,
 ): Delivery {
-  const call = Number(body.call)
+  const call = placeOf(body.call).number
   if (body.ok) return { call, ok: true, text: text(body.value ?? null), now: at }
   return { call, ok: false, text: text(body.error), now: at }
 }
 
 function callOf(journal: Journal, id: string): RecordedCall {
-  const call = journal.calls[Number(id) - 1]
+  const call = journal.calls.get(id)
   if (call === undefined) {
     throw new AppError('LEDGER_BROKEN', `Cannot read the run: call ${id} has events but was never issued`, { call: id })
   }

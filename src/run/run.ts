@@ -23,9 +23,10 @@ import {
 import { type Chain, openSecrets, type Secrets, type Store } from '#record'
 import { type Boxes, prepareProgram } from '#sandbox'
 import { digestOf } from './call.ts'
+import { checkDag } from './check-dag.ts'
 import { Conductor, type Settlement } from './conductor.ts'
-import { checkDag, dagProgram } from './dag.ts'
-import { type Journal, readJournal } from './journal.ts'
+import { dagProgram } from './dag.ts'
+import { type Journal, newJournal, readJournal } from './journal.ts'
 import { narrower } from './policy.ts'
 
 export { readJournal } from './journal.ts'
@@ -79,7 +80,16 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
 
   const conduct = (chain: Chain, journal: Journal, program: Program, secrets: Secrets): ActiveRun => {
     const policy = { permissions: journal.started.permissions, rules: config.policy.rules }
-    const conductor = new Conductor({ chain, journal, program, secrets, catalog, policy, now })
+    const nest = (code: string, args: string, id: string, at: number) =>
+      boxed(() =>
+        boxes.program({
+          source: prepareProgram(code).source,
+          args,
+          seed: digestOf(`${journal.started.seed} ${id}`),
+          now: at,
+        }),
+      )
+    const conductor = new Conductor({ chain, journal, program, nest, secrets, catalog, policy, now })
     const run: ActiveRun = {
       run: chain.run,
       settled: conductor.settled,
@@ -113,14 +123,7 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
     for (const seal of seals) chain.seal(...seal)
     const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
     if (started.key !== undefined) await chain.durable()
-    const journal: Journal = {
-      started,
-      startedAt: chain.lastAt(),
-      calls: [],
-      deliveries: [],
-      logLines: 0,
-      cancelled: null,
-    }
+    const journal = newJournal(started, chain.lastAt())
     const program = await boxed(() => prepared.program(toText(started.args), seed, journal.startedAt))
     return conduct(chain, journal, program, secrets)
   }
@@ -151,14 +154,19 @@ const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('d
 async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
   if (plan.kind === 'dag') {
     const tasks = checkDag(plan.tasks)
-    const digest = digestOf(toText(tasks))
+    const codes = tasks.flatMap(({ type, code }) => (type === 'code_execution' ? [prepareProgram(code!)] : []))
+    const [engine, isolation] = codes.length === 0 ? [dagEngine, null] : await boxOf(boxes)
     const program = async () => dagProgram(tasks)
-    return { kind: 'dag', source: tasks, digest, engine: dagEngine, isolation: null, program }
+    return { kind: 'dag', source: tasks, digest: digestOf(toText(tasks)), engine, isolation, program }
   }
   const { source, digest } = prepareProgram(plan.code)
-  const [engine, isolation] = await Promise.all([boxes.engine(), boxes.isolation()])
+  const [engine, isolation] = await boxOf(boxes)
   const program = (args: string, seed: string, now: number) => boxes.program({ source, args, seed, now })
   return { kind: 'code', source: plan.code, digest, engine, isolation, program }
+}
+
+function boxOf(boxes: Boxes): Promise<[EngineDigest, IsolationReport]> {
+  return Promise.all([boxes.engine(), boxes.isolation()])
 }
 
 function sourceOf(plan: EventBodies['run.started']['plan']) {

@@ -42,13 +42,13 @@ export function triesOf(call: OpenCall, { chain, catalog, secrets, now }: Sendin
       if (!isOpen()) return false
       call.attempt += 1
       const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
-      chain.append('call.sent', { call: String(call.number), attempt: call.attempt, ...edited })
+      chain.append('call.sent', { call: call.id, attempt: call.attempt, ...edited })
       await chain.durable()
       return isOpen()
     },
     make: () => {
       const { value } = secrets.reveal(argumentsToSend(call), server)
-      const options = { signal: call.abort.signal, timeoutMs: limits.callTimeoutMsDefault }
+      const options = { signal: call.abort.signal, timeoutMs: call.timeoutMs ?? limits.callTimeoutMsDefault }
       return catalog.try(call.definition!, value, options)
     },
   }

@@ -1,5 +1,6 @@
 /** One child process in its box: lines go in, lines come out in the same order, and its death ends every wait. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
 import type { BoxCommand } from './command.ts'
@@ -16,7 +17,7 @@ export type Box = {
 type Waiting = { resolve(line: string): void; reject(error: AppError): void }
 
 export function openBox({ file, args, seccomp }: BoxCommand): Box {
-  const child = spawn(file, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', seccomp ? 'pipe' : 'ignore'] })
+  const child = spawn(file, args, { env: {}, cwd: '/', stdio: stdioOf(seccomp !== null) })
   const waiting: Waiting[] = []
   let death: AppError | null = null
   const stderr = keepTail(child.stderr!)
@@ -61,6 +62,35 @@ export function openBox({ file, args, seccomp }: BoxCommand): Box {
     },
     kill: die,
     gone,
+  }
+}
+
+/** Three streams and the filter. A descriptor that we were started with and that would pass on is covered by nothing. */
+function stdioOf(hasFilter: boolean): StdioOptions {
+  inheritable ??= highestInheritable()
+  const covered = Array.from({ length: Math.max(0, inheritable - 3) }, () => 'ignore' as const)
+  return ['pipe', 'pipe', 'pipe', hasFilter ? 'pipe' : 'ignore', ...covered]
+}
+
+let inheritable: number | null = null
+const closedOnExecute = 0o2000000
+
+/** What Node itself opens is closed in a child; only what our own parent left open is not, so it is found once. */
+function highestInheritable(): number {
+  try {
+    const open = readdirSync('/proc/self/fd').map(Number)
+    return Math.max(3, ...open.filter((descriptor) => descriptor > 2 && passesOn(descriptor)))
+  } catch {
+    return 3
+  }
+}
+
+function passesOn(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1]
+    return flags !== undefined && (Number.parseInt(flags, 8) & closedOnExecute) === 0
+  } catch {
+    return false
   }
 }
 

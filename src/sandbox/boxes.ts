@@ -1,13 +1,16 @@
 /** Boxes for programs: one kept warm, one program in each, taken back only after a clean end. */
+import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { AppError, type IsolationReport, limits, type Program, toAppError } from '#model'
 import { type Box, openBox } from './box.ts'
-import { programCommand } from './command.ts'
+import { type BoxOptions, programCommand } from './command.ts'
+import type { ReadyMessage } from './inside/child.ts'
+import { extensionNames, hardenEngine } from './inside/engine.ts'
 import { prelude } from './inside/guest.ts'
-import { chooseIsolation, type Isolation } from './isolation.ts'
+import { chooseIsolation, type Isolation, strongestBox } from './isolation.ts'
 import { prepareProgram, wrapper } from './prepare.ts'
 import { bootMessage, driveProgram, type ProgramOptions } from './program.ts'
 
@@ -33,12 +36,12 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   const { node = process.execPath, poolSize = limits.boxPoolSize } = options
   const bwrap = options.bwrap === undefined ? (usualPlaces.find(existsSync) ?? null) : options.bwrap
   const engine = once(engineIdentity)
-  const isolation = once(async () => tested(await chooseIsolation(node, bwrap, (await engine()).version)))
   const all = new Set<Box>()
   const warm: Box[] = []
+  let testing: Promise<Isolation> | null = null
   let closed = false
 
-  async function open({ box }: Isolation): Promise<Box> {
+  async function open(box: BoxOptions): Promise<Box> {
     if (closed) throw new AppError('CANCELLED', 'Cannot open a box: the boxes are closed')
     if (all.size >= limits.boxesMax) {
       const message = `Cannot open a box: ${limits.boxesMax} are open; wait until a program has ended`
@@ -53,15 +56,17 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
 
   function release(box: Box, clean: boolean): void {
     if (clean && !closed && box.alive && warm.length < poolSize) warm.push(box)
-    else box.kill(new AppError('CANCELLED', 'Cannot use the box: it served its program'))
-    void refill()
+    else {
+      box.kill(new AppError('CANCELLED', 'Cannot use the box: it served its program'))
+      void box.gone.then(refill)
+    }
   }
 
   /** A box that was lost is replaced before anyone asks for it. */
   async function refill(): Promise<void> {
-    if (closed || warm.length + all.size >= poolSize) return
+    if (closed || all.size >= poolSize) return
     try {
-      release(await open(await isolation()), true)
+      release(await open((await isolation()).box), true)
     } catch {
       // Whoever needs a box next tries again, and is told.
     }
@@ -69,17 +74,30 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
 
   async function take(): Promise<Box> {
     for (let box = warm.pop(); box !== undefined; box = warm.pop()) if (box.alive) return box
-    return open(await isolation())
+    return open((await isolation()).box)
   }
 
+  /** Both at once, because each takes a while: no program but ours enters the box before the probe has found it closed. */
+  async function isolate(): Promise<Isolation> {
+    const strongest = await strongestBox(node, bwrap)
+    const opening = open(strongest).catch(toAppError)
+    const chosen = await chooseIsolation(strongest, (await engine()).version)
+    const opened = await opening
+    if (chosen.box === strongest) return tested(chosen, opened)
+    if (!(opened instanceof AppError)) release(opened, false)
+    return tested(chosen, await open(chosen.box).catch(toAppError))
+  }
+  const isolation = once(() => {
+    testing = isolate()
+    return testing
+  })
+
   /** A whole program, start to end, before the first one that counts; its box stays as the warm one. */
-  async function tested(chosen: Isolation): Promise<Isolation> {
-    const box = await open(chosen)
+  async function tested(chosen: Isolation, box: Box | AppError): Promise<Isolation> {
+    if (box instanceof AppError) throw box
     const source = prepareProgram('return args').source
-    const echo = driveProgram(box, { source, args: '"echo"', seed: '0'.repeat(64), now: 0 }, (clean) =>
-      release(box, clean),
-    )
-    const { end } = await echo.start()
+    const options = { source, args: '"echo"', seed: '0'.repeat(64), now: 0 }
+    const { end } = await driveProgram(box, options, (clean) => release(box, clean)).start()
     if (end?.ok && end.value === '"echo"') return chosen
     throw new AppError('SANDBOX_SETUP_FAILED', 'Cannot open a box: the program that tests it failed', { end })
   }
@@ -94,6 +112,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     },
     async close() {
       closed = true
+      await testing?.catch(toAppError)
       const gone = [...all].map((box) => box.gone)
       for (const box of all) box.kill(new AppError('CANCELLED', 'Cannot continue the program: the boxes are closed'))
       await Promise.all(gone)
@@ -106,7 +125,8 @@ async function boot(box: Box): Promise<void> {
   const late = `Cannot open a box: it was not ready within ${limits.boxStartMsMax} ms`
   const timer = setTimeout(() => box.kill(new AppError('SANDBOX_SETUP_FAILED', late)), limits.boxStartMsMax)
   try {
-    await box.ask(JSON.stringify(bootMessage()))
+    const ready: ReadyMessage = JSON.parse(await box.ask(JSON.stringify(bootMessage())))
+    assert(ready.confined, 'the permission model of Node is a layer of every box')
   } catch (thrown) {
     const { message, context } = toAppError(thrown)
     throw new AppError('SANDBOX_SETUP_FAILED', `Cannot open a box: ${message}`, context, thrown)
@@ -120,18 +140,22 @@ async function engineIdentity(): Promise<EngineIdentity> {
   const require = createRequire(import.meta.url)
   const { version } = require('quickjs-wasi/package.json')
   const hash = createHash('sha256')
-  for (const name of ['quickjs.wasm', 'url.so', 'encoding.so', 'structured-clone.so']) {
-    hash.update(await readFile(require.resolve(`quickjs-wasi/${name}`)))
-  }
-  const boot = bootMessage()
-  hash.update(prelude(boot.boot.guest)).update(JSON.stringify(boot)).update(wrapper)
+  const bytesOf = (name: string) => readFile(require.resolve(`quickjs-wasi/${name}`))
+  const { boot } = bootMessage()
+  hash.update(hardenEngine(await bytesOf('quickjs.wasm'), boot.engineBytesMax).bytes)
+  for (const name of extensionNames) hash.update(await bytesOf(`${name}.so`))
+  hash.update(prelude(boot.guest)).update(JSON.stringify(boot)).update(wrapper)
   return { name: 'quickjs-wasi', version, digest: hash.digest('hex') }
 }
 
+/** What failed is tried again by whoever asks next. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | null = null
   return () => {
-    made ??= make()
+    made ??= make().catch((thrown) => {
+      made = null
+      throw thrown
+    })
     return made
   }
 }

@@ -1,7 +1,7 @@
 /** The command line of a box: limits of the process, then bubblewrap where it is there, then Node with the child. */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { limits } from '#model'
 
@@ -16,27 +16,32 @@ export type BoxOptions = {
   stackBytes: number
 }
 
-const inside = fileURLToPath(new URL('./inside', import.meta.url))
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+const child = script('./inside/child.ts')
+const probe = script('./inside/probe.ts')
+const inside = dirname(child)
+const about = fileURLToPath(import.meta.resolve('#package'))
 const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/package.json'))
 
 /** The child as it runs programs. */
 export function programCommand(options: BoxOptions): BoxCommand {
-  const readable = options.bwrap ? ['/box'] : [inside, quickjs]
-  return commandOf(options, 'child.ts', ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`)])
+  const readable = options.bwrap ? ['/box'] : [inside, about, quickjs]
+  return commandOf(options, child, ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`)], [])
 }
 
 /** The same box around the probe, without Node's own permission model: what holds then is the box. */
-export function probeCommand(options: BoxOptions, args: string[]): BoxCommand {
-  return commandOf(options, 'probe.ts', [], args)
+export function probeCommand(options: BoxOptions, args: string[] = []): BoxCommand {
+  return commandOf(options, probe, [], args)
 }
 
-function commandOf(options: BoxOptions, script: string, flags: string[], args: string[] = []): BoxCommand {
+function commandOf(options: BoxOptions, file: string, flags: string[], args: string[]): BoxCommand {
   const { bwrap, seccomp, stackBytes } = options
   const node = realpathSync(options.node)
-  const child = bwrap
-    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...nodeFlags(stackBytes), ...flags, `/box/inside/${script}`]
-    : [node, ...nodeFlags(stackBytes), ...flags, `${inside}/${script}`]
-  const limited = ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...child, ...args]
+  const all = [...nodeFlags(stackBytes), ...flags]
+  const started = bwrap
+    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...all, `/box/inside/${basename(file)}`]
+    : [node, ...all, file]
+  const limited = ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...started, ...args]
   return { file: '/bin/sh', args: limited, seccomp: bwrap ? seccomp : null }
 }
 
@@ -52,12 +57,22 @@ function limitsOfProcess(stackBytes: number): string {
  * in every run, while V8's depends on what it has compiled so far. A quarter is left to Node itself.
  */
 function nodeFlags(stackBytes: number): string[] {
-  return [`--stack-size=${Math.floor((stackBytes / 1024) * 0.75)}`, '--max-old-space-size=256', '--no-warnings']
+  return [
+    `--stack-size=${Math.floor((stackBytes / 1024) * 0.75)}`,
+    '--v8-pool-size=1',
+    '--max-old-space-size=256',
+    '--no-warnings',
+  ]
 }
 
 /** Nothing of the host but libraries, Node, and the child with its engine: all read-only, without /proc and /dev. */
 function wallsOf(node: string, seccomp: Buffer | null): string[] {
-  const shown = { [node]: '/box/node', [inside]: '/box/inside', [quickjs]: '/box/node_modules/quickjs-wasi' }
+  const shown = {
+    [node]: '/box/node',
+    [inside]: '/box/inside',
+    [about]: '/box/package.json',
+    [quickjs]: '/box/node_modules/quickjs-wasi',
+  }
   return [
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--cap-drop', 'ALL'],
     ...['--uid', '65534', '--gid', '65534', '--hostname', 'box'],

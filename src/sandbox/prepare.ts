@@ -25,7 +25,7 @@ export function prepareProgram(code: string): PreparedProgram {
     throw new AppError('PLAN_INVALID', message, { bytes })
   }
   const stripped = strip(opening + code + closing)
-  if ('fault' in stripped) throw unreadable(stripped.fault, inBody(stripped.position))
+  if ('fault' in stripped) throw unreadable(stripped.fault, inBody(stripped.position, code))
   const body = stripped.text.slice(opening.length, -closing.length)
   const fault = faultOf(body)
   if (fault !== null) throw unreadable(fault, closingBrace(body))
@@ -33,9 +33,12 @@ export function prepareProgram(code: string): PreparedProgram {
   return { source, digest: createHash('sha256').update(source).digest('hex') }
 }
 
-/** From the wrapped text to the user's; a text that ends too early is at fault on its last line. */
-function inBody(position: Position | null): Position {
-  return position === null ? { line: 1, column: 1 } : { ...position, line: Math.max(1, position.line - 1) }
+/** From the wrapped text to the user's; what is missing after its end is missing at its end. */
+function inBody(position: Position | null, code: string): Position {
+  if (position === null) return { line: 1, column: 1 }
+  const lines = code.split('\n')
+  const line = Math.max(1, position.line - 1)
+  return line <= lines.length ? { ...position, line } : { line: lines.length, column: lines.at(-1)!.length + 1 }
 }
 
 /** Why a text cannot be a function's body; null where it can. */

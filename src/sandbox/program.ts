@@ -46,8 +46,7 @@ export function bootMessage(): { boot: BootMessage } {
 export function driveProgram(box: Box, options: ProgramOptions, release: (clean: boolean) => void): Program {
   const start = startOf(options)
   const wallMs = options.limits?.turnWallMsMax ?? limits.programTurnWallMsMax
-  const open = new Set<number>()
-  let issued = 0
+  const delivered = new Set<number>()
   let state: 'new' | 'running' | 'over' = 'new'
 
   function finish(clean: boolean): void {
@@ -60,7 +59,6 @@ export function driveProgram(box: Box, options: ProgramOptions, release: (clean:
     const watchdog = setTimeout(() => box.kill(tookTooLong(wallMs)), wallMs)
     try {
       const { turn, clean } = readTurn(await box.ask(JSON.stringify(message)))
-      for (let i = 0; i < turn.calls.length; i += 1) open.add(++issued)
       if (turn.end) finish(clean)
       return turn
     } catch (thrown) {
@@ -77,11 +75,12 @@ export function driveProgram(box: Box, options: ProgramOptions, release: (clean:
       state = 'running'
       return ask({ start })
     },
-    /** Whoever delivers cannot know yet that the program is over: then nothing happens. */
+    /** Whoever delivers may not know yet that the program is over: then nothing happens. */
     async deliver({ call, ok, text, now }: Delivery) {
       assert(state !== 'new', 'a program is started before anything is delivered to it')
       if (state === 'over') return { calls: [], logs: [] }
-      assert(open.delete(call), `call ${call} is open until its one result is delivered`)
+      assert(!delivered.has(call), `call ${call} has one result`)
+      delivered.add(call)
       return ask({ deliver: { call, ok, text, now } })
     },
     drop() {

@@ -60,7 +60,7 @@ export function notFound(run: string): AppError {
 }
 
 function fold(view: RunView, event: Event): void {
-  const call = (id: string) => view.calls[Number(id) - 1]!
+  const call = (id: string) => view.calls.find((candidate) => candidate.call === id)!
   switch (event.type) {
     case 'call.issued': {
       const { call: id, tool, task, args, effect } = event.body

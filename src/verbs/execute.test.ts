@@ -188,6 +188,55 @@ test('execute() keeps secrets out of the program and the record, and gives them 
   for (const file of ['metier.db']) assert.ok(!readFileSync(`${space.home}/${file}`).includes(secret))
 })
 
+test('execute() runs a program as a task of a graph, with numbers and a box of its own', async (t) => {
+  const { space, verbs } = await open(t, asking)
+  const tasks = [
+    { id: 'get', tool: 'fx:read', arguments: { key: 'none' } },
+    {
+      id: 'work',
+      type: 'code_execution',
+      code: `const { total } = await mcp.fx.add({ key: args.name, by: 2 }); await sleep(1); return { total, was: args.was }`,
+      arguments: { name: 'nested', was: { $from: 'get', path: '/value' } },
+    },
+    { id: 'last', tool: 'fx:put', arguments: { key: 'z', value: { $from: 'work', path: '/total' } } },
+  ]
+  const asked = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
+  assert.equal(question(asked).call, '2.1')
+  const answer = await verbs.decide(question(asked).id, { answer: 'approved' }, caller, true)
+  assert.deepEqual([answer.status, answer.result], ['done', { key: 'z' }], JSON.stringify(answer))
+  assert.deepEqual(
+    done(space, 'put').map(({ args }) => args.value),
+    [2],
+  )
+  const calls = (verbs.run(String(answer.run)).calls as JsonObject[]).map(({ call, tool }) => [call, tool])
+  assert.deepEqual(calls, [
+    ['1', 'fx:read'],
+    ['2', 'metier:program'],
+    ['2.1', 'fx:add'],
+    ['2.2', 'metier:timer'],
+    ['3', 'fx:put'],
+  ])
+})
+
+test('execute() fails a graph whose program throws or stalls, and refuses one that cannot be read', async (t) => {
+  const { verbs } = await open(t)
+  const graph = (text: string) => ({
+    implementation: { type: 'dag', tasks: [{ id: 'work', type: 'code_execution', code: text }] },
+  })
+  const thrown = await verbs.execute(graph('throw new Error("oh")'), caller)
+  assert.deepEqual([thrown.status, (thrown.error as JsonObject).code], ['failed', 'PROGRAM_ERROR'])
+  const stalled = await verbs.execute(graph('await new Promise(() => {})'), caller)
+  assert.deepEqual([stalled.status, (stalled.error as JsonObject).code], ['failed', 'PROGRAM_STALLED'])
+  await assert.rejects(verbs.execute(graph('return ('), caller), { code: 'PROGRAM_ERROR' })
+})
+
+test('execute() asks where a task says that it has side effects, though the policy allows it', async (t) => {
+  const { verbs } = await open(t)
+  const tasks = [{ id: 'put', tool: 'fx:put', arguments: { key: 'a', value: 1 }, sideEffects: true }]
+  const asked = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
+  assert.equal(question(asked).tool, 'fx:put')
+})
+
 test('execute() suggests a tool for an intent alone, and runs nothing', async (t) => {
   const { space, verbs } = await open(t)
   const answer = await verbs.execute({ intent: 'add a number to a counter' }, caller)

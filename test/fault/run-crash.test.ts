@@ -41,6 +41,25 @@ const cases: Record<string, Case> = {
     pays: 1,
     events: 13,
   },
+  'a graph with a program inside': {
+    plan: {
+      kind: 'dag',
+      tasks: [
+        { id: 'a', tool: 'fx:add', arguments: { key: 'a', by: 1 } },
+        {
+          id: 'work',
+          type: 'code_execution',
+          code: `const [x, y] = await Promise.all([mcp.fx.add({ key: 'x', by: args.n }), mcp.fx.add({ key: 'y' + args.n, by: 5, ms: 5 })]); await sleep(1); return x.total + y.total`,
+          arguments: { n: { $from: 'a', path: '/total' } },
+        },
+        { id: 'p', tool: 'fx:pay', arguments: { account: 'x', amount: { $from: 'work' } } },
+      ],
+    },
+    expected: { account: 'x', amount: 6 },
+    adds: 3,
+    pays: 1,
+    events: 17,
+  },
 }
 
 const everything = process.env.LONG === '1'
@@ -72,7 +91,7 @@ async function round(t: TestContext, one: Case, boundary: number, moment: 'befor
     if (answer === null) assert.equal(effects(space).length, 0, `${where}: nothing happened off the record`)
     else {
       assert.equal(answer.status, 'done', `${where}: ${JSON.stringify(answer)}`)
-      assert.deepEqual(answer.result, one.expected, where)
+      assert.deepEqual(withoutRepeated(answer.result), one.expected, where)
       assert.equal(done(space, 'add').length, one.adds, `${where}: each unsafe effect once`)
       const keys = done(space, 'pay').map(({ args }) => args.idempotency_key)
       assert.equal(new Set(keys).size, one.pays, `${where}: each keyed effect once`)
@@ -107,4 +126,11 @@ async function goOn(verbs: Verbs, space: Workspace): Promise<JsonObject | null> 
     answer = await verbs.settle(run, call!.call, happened ? { how: 'done', value } : { how: 'again' }, caller, true)
   }
   return answer
+}
+
+/** Whether a keyed call was repeated is the one thing that a crash may change. */
+function withoutRepeated(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return result
+  const { repeated: _, ...rest } = result as Record<string, unknown>
+  return rest
 }

@@ -13,6 +13,10 @@ function build(): McpServer {
     isError: true,
     content: [{ type: 'text', text: 'no' }],
   }))
+  server.registerTool('grow', { description: 'Have one tool more.' }, () => {
+    server.registerTool('grown', { description: 'A tool that came later.' }, () => ({ content: [] }))
+    return { content: [] }
+  })
   return server
 }
 

@@ -1,7 +1,7 @@
 /** The process inside the box: reads one message a line, answers each with one line, and knows no other way out. */
 import { readFileSync, readSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { hardenEngine } from './engine.ts'
+import { extensionNames, hardenEngine } from './engine.ts'
 import { prelude } from './guest.ts'
 import type { GuestLimits } from './guest-bridge.ts'
 import {
@@ -14,6 +14,7 @@ import {
 } from './machine.ts'
 
 export type BootMessage = { engineBytesMax: number; guest: GuestLimits; machine: MachineLimits }
+export type ReadyMessage = { ready: true; confined: boolean }
 export type Message = { boot: BootMessage } | { start: StartMessage } | { deliver: DeliverMessage }
 
 const input = Buffer.alloc(64 * 1024)
@@ -53,7 +54,7 @@ async function main(): Promise<void> {
   const { engineBytesMax, guest, machine: usual } = first.boot
   const engine = hardenEngine(bytesOf('quickjs.wasm'), engineBytesMax)
   const extensions = await Promise.all(
-    ['url', 'encoding', 'structured-clone'].map(async (name) => ({
+    extensionNames.map(async (name) => ({
       name,
       wasm: await WebAssembly.compile(bytesOf(`${name}.so`)),
     })),
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
   const parts = { engine, module: await WebAssembly.compile(engine.bytes), extensions, prelude: prelude(guest) }
   let ready = await createMachine(parts, usual)
   let running: Machine | null = null
-  send('{"ready":true}')
+  send(JSON.stringify({ ready: true, confined: process.permission?.has('fs.write') === false }))
   for (let message = receive(); message !== null; message = receive()) {
     if ('start' in message) {
       const isUsual = JSON.stringify(message.start.limits) === JSON.stringify(usual)

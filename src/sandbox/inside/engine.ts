@@ -1,5 +1,8 @@
 /** The engine's bytes, changed in one way: where QuickJS would throw "out of memory" or "stack overflow", it traps. */
 
+/** What the package adds to the engine in WebAssembly: `URL`, `TextEncoder` and `TextDecoder`, `structuredClone`. */
+export const extensionNames = ['url', 'encoding', 'structured-clone'] as const
+
 export type EngineLimit = 'memory' | 'stack'
 
 /**

@@ -1,16 +1,17 @@
 /** Looks for ways out of the box, as code that had left the engine would, and says what it found as one line of JSON. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 export type ProbeReport = {
   /** Each names a way that was open. */
   open: string[]
   startsProcesses: boolean
-  /** In bytes and files; null where there is none. */
+  /** Those of the process; null where there is none. */
   limits: { data: number | null; stack: number | null; file: number | null; core: number | null; files: number | null }
 }
 
-const [port, hostFile, hostFolder] = process.argv.slice(2) as [string, string, string]
+/** What of the host can be found where the box is open; nothing, where there is only the process to be measured. */
+const [port, hostFile, hostFolder] = process.argv.slice(2)
 
 function works(act: () => void): boolean {
   try {
@@ -43,11 +44,18 @@ function environment(): string[] {
   return names.map((name) => name.split('=')[0]!).filter((name) => name !== '' && name !== 'PWD')
 }
 
+function writes(folder: string): boolean {
+  const file = `${folder}/metier-probe-${process.pid}`
+  const written = works(() => writeFileSync(file, ''))
+  works(() => unlinkSync(file))
+  return written
+}
+
 async function openWays(): Promise<string[]> {
-  const writable = ['/probe', '/usr/probe', '/tmp/probe', '/box/probe', '/box/inside/probe', '/dev/shm/probe']
+  if (port === undefined || hostFile === undefined || hostFolder === undefined) return []
   const found = {
     'the network of the host': await reachesHost(),
-    'a place to write': writable.some((file) => works(() => writeFileSync(file, 'probe'))),
+    'a place to write': ['', '/usr', '/usr/lib', '/tmp', '/box', '/box/inside', '/dev', '/dev/shm'].some(writes),
     'a file of the host': works(() => readFileSync(hostFile)),
     'the home folder': works(() => readdirSync(hostFolder)),
     'the environment of the host': environment().length > 0,
@@ -58,18 +66,17 @@ async function openWays(): Promise<string[]> {
 type Limit = { hard: number | 'unlimited' }
 
 function limitsHere(): ProbeReport['limits'] {
-  process.report.excludeNetwork = true
   const { userLimits } = process.report.getReport() as unknown as { userLimits: Record<string, Limit> }
-  const hard = (name: string, unit: number) => {
+  const hard = (name: string) => {
     const value = userLimits[name]?.hard
-    return typeof value === 'number' ? value * unit : null
+    return typeof value === 'number' ? value : null
   }
   return {
-    data: hard('data_seg_size_kbytes', 1024),
-    stack: hard('stack_size_kbytes', 1024),
-    file: hard('file_size_blocks', 512),
-    core: hard('core_file_size_blocks', 512),
-    files: hard('open_files', 1),
+    data: hard('data_seg_size_bytes'),
+    stack: hard('stack_size_bytes'),
+    file: hard('file_size_blocks'),
+    core: hard('core_file_size_blocks'),
+    files: hard('open_files'),
   }
 }
 

@@ -1,0 +1,328 @@
+/** Tests of the catalogue against real MCP servers: what they have, what comes of a try, and that nothing of them stays behind. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Catalog, openCatalog } from '#catalog'
+import { type Json, limits, parseConfig, type Tool, type Try } from '#model'
+import { root, temporaryFolder } from '#test'
+import { descendantsOf, isAlive } from './descendants.ts'
+
+const effectsServer = join(root, 'test', 'servers', 'effects.ts')
+const erasServer = join(root, 'test', 'servers', 'eras.ts')
+
+type Setup = { folder?: string; env?: Record<string, string>; servers?: object; server?: object; effects?: object }
+
+/** A catalogue with the effects server as `fx`, and others beside it. */
+function open(
+  t: TestContext,
+  { folder = temporaryFolder(t), env = {}, servers = {}, server = {}, effects = {} }: Setup = {},
+) {
+  const fx = {
+    command: process.execPath,
+    args: [effectsServer],
+    env: { EFFECTS: join(folder, 'effects.jsonl'), ...env },
+  }
+  const text = JSON.stringify({ servers: { fx: { ...fx, effects, ...server }, ...servers } })
+  const config = parseConfig({ file: null, text, home: folder, env: {}, directory: folder })
+  const log: string[] = []
+  const catalog = openCatalog({
+    servers: config.servers,
+    folder: join(folder, 'catalog'),
+    baseEnv: { PATH: process.env.PATH!, HOME: '/somewhere' },
+    log: (line) => log.push(line),
+  })
+  t.after(() => catalog.close())
+  return { catalog, folder, log, effects: () => effectsOf(folder) }
+}
+
+function effectsOf(folder: string): { tool: string; phase: string; pid: number }[] {
+  const file = join(folder, 'effects.jsonl')
+  return existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : []
+}
+
+async function toolOf(catalog: Catalog, id: string): Promise<Tool> {
+  const tool = await catalog.tool(id)
+  assert(tool !== undefined, `there is ${id}`)
+  return tool
+}
+
+async function attempt(
+  catalog: Catalog,
+  id: string,
+  args: Json,
+  options: { signal?: AbortSignal; timeoutMs?: number } = {},
+) {
+  const { signal = new AbortController().signal, timeoutMs = 10_000 } = options
+  return catalog.try(await toolOf(catalog, id), args, { signal, timeoutMs })
+}
+
+/** The outcome in short: value, or code of the error. */
+function brief(outcome: Try): unknown {
+  if (outcome.outcome === 'answered' && outcome.ok) return outcome.value
+  return `${outcome.outcome} ${outcome.error.code}`
+}
+
+test('tools() lists what a server has, with effect classes and where they came from', async (t) => {
+  const { catalog } = open(t, { effects: { pay: 'keyed:idempotency_key', read: 'unsafe' } })
+  const { tools, problems } = await catalog.tools()
+  assert.deepEqual(problems, [])
+  const effects = Object.fromEntries(tools.map(({ id, effect, effectFrom }) => [id, `${effect} by ${effectFrom}`]))
+  assert.deepEqual(effects, {
+    'fx:read': 'unsafe by configuration',
+    'fx:put': 'idempotent by annotations',
+    'fx:add': 'unsafe by default',
+    'fx:pay': 'keyed:idempotency_key by configuration',
+    'fx:wait': 'read by annotations',
+    'fx:flaky': 'read by annotations',
+    'fx:big': 'read by annotations',
+    'fx:die': 'read by annotations',
+    'fx:environment': 'read by annotations',
+  })
+  assert.match(tools[0]!.digest, /^[0-9a-f]{64}$/)
+})
+
+test('try() answers with the value, the error of the tool, or the error of the protocol', async (t) => {
+  const { catalog } = open(t, { servers: { eras: { command: process.execPath, args: [erasServer] } } })
+  assert.deepEqual(brief(await attempt(catalog, 'fx:add', { key: 'a', by: 2 })), { key: 'a', total: 2 })
+  assert.deepEqual(brief(await attempt(catalog, 'eras:echo', { word: 'plain text' })), 'plain text')
+  assert.deepEqual(brief(await attempt(catalog, 'eras:echo', { word: '{"a":1}' })), { a: 1 })
+  const failed = await attempt(catalog, 'fx:flaky', { key: 'k', failures: 1 })
+  assert.equal(brief(failed), 'answered TOOL_ERROR')
+  assert(failed.outcome === 'answered' && !failed.ok)
+  assert.match(failed.error.message, /Cannot complete "fx:flaky": failed 1 of 1 times/)
+  assert.deepEqual(failed.error.context, { tool: 'fx:flaky' })
+  const gone = { ...(await toolOf(catalog, 'eras:echo')), name: 'gone' }
+  const { signal } = new AbortController()
+  assert.equal(brief(await catalog.try(gone, {}, { signal, timeoutMs: 5000 })), 'answered TOOL_ERROR')
+})
+
+test('try() gives a server PATH, HOME and what its configuration names, and its folder', async (t) => {
+  const { catalog, folder } = open(t, { env: { OWN: '1' } })
+  const names = ['EFFECTS', 'HOME', 'OWN', 'PATH']
+  assert.deepEqual(brief(await attempt(catalog, 'fx:environment', {})), { names, folder })
+})
+
+test('try() of a server that cannot start was not sent, and says what the server said', async (t) => {
+  const silent = { command: 'sh', args: ['-c', 'echo "no licence found" >&2; exit 3'] }
+  const { catalog } = open(t, { servers: { none: { command: 'no-such-command' }, silent } })
+  const { signal } = new AbortController()
+  const add = await toolOf(catalog, 'fx:add')
+  const sayings = {
+    none: /"no-such-command" was not found/,
+    silent: /it ended with code 3; it wrote: no licence found/,
+  }
+  for (const [server, saying] of Object.entries(sayings)) {
+    const outcome = await catalog.try({ ...add, server }, {}, { signal, timeoutMs: 1000 })
+    assert.equal(brief(outcome), 'not_sent UPSTREAM_UNREACHABLE')
+    assert(outcome.outcome === 'not_sent')
+    assert.match(outcome.error.message, saying)
+    assert.match(outcome.error.message, /metier doctor/)
+  }
+})
+
+test('tools() is not spoiled by a server that fails, and tool() of it is undefined', async (t) => {
+  const { catalog } = open(t, { servers: { none: { command: 'no-such-command' } } })
+  const { tools, problems } = await catalog.tools()
+  assert.equal(tools.length, 9)
+  assert.deepEqual(
+    problems.map(({ server, error }) => [server, error.code]),
+    [['none', 'UPSTREAM_UNREACHABLE']],
+  )
+  assert.equal(await catalog.tool('none:x'), undefined)
+  assert.equal(await catalog.tool('fx:nothing'), undefined)
+  assert.equal(await catalog.tool('other:add'), undefined)
+  assert.equal(await catalog.tool('no colon'), undefined)
+})
+
+test('try() does not know the outcome when the server dies in the middle, and starts it again for the next', async (t) => {
+  const { catalog, effects } = open(t)
+  const slow = attempt(catalog, 'fx:wait', { ms: 5000 })
+  while (effects().length === 0) await pause(5)
+  assert.equal(brief(await attempt(catalog, 'fx:die', {})), 'unknown UPSTREAM_UNREACHABLE')
+  assert.equal(brief(await slow), 'unknown UPSTREAM_UNREACHABLE')
+  assert.deepEqual(brief(await attempt(catalog, 'fx:put', { key: 'a', value: 1 })), { key: 'a' })
+  const [before, after] = effects().map(({ pid }) => pid)
+  assert.notEqual(before, after)
+})
+
+test('try() reads an answer that was written right before the server ended', async (t) => {
+  const lastWords = `
+    const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line)
+      const inputSchema = { type: 'object' }
+      if (method === 'initialize') say(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } })
+      if (method === 'tools/list') say(id, { tools: [{ name: 'last', inputSchema }] })
+      if (method === 'tools/call') { say(id, { content: [{ type: 'text', text: 'x'.repeat(100000) }] }); process.exit(0) }
+    })`
+  const { catalog } = open(t, { servers: { last: { command: process.execPath, args: ['-e', lastWords] } } })
+  for (let round = 0; round < 5; round++) {
+    const answer = attempt(catalog, 'last:last', {})
+    await pause(20)
+    // While nobody listens, both the answer and the end arrive.
+    for (const until = Date.now() + 60; Date.now() < until; );
+    assert.equal(String(brief(await answer)).length, 100_000)
+    await pause(50)
+  }
+})
+
+test('try() does not know the outcome after a time-out or an abort, once the request was written', async (t) => {
+  const { catalog, effects } = open(t)
+  assert.equal(brief(await attempt(catalog, 'fx:wait', { ms: 3000 }, { timeoutMs: 50 })), 'unknown CALL_TIMEOUT')
+  const abort = new AbortController()
+  const aborted = attempt(catalog, 'fx:wait', { ms: 3000 }, { signal: abort.signal })
+  while (effects().length < 2) await pause(5)
+  abort.abort()
+  assert.equal(brief(await aborted), 'unknown CANCELLED')
+  assert.deepEqual(brief(await attempt(catalog, 'fx:wait', { ms: 1 })), { waited: 1 })
+})
+
+test('try() that is aborted before its request was written was not sent', async (t) => {
+  const { catalog, effects } = open(t, { server: { concurrency: 1 } })
+  const tool = await toolOf(catalog, 'fx:add')
+  const busy = attempt(catalog, 'fx:wait', { ms: 300 })
+  const abort = new AbortController()
+  const waiting = catalog.try(tool, { key: 'a', by: 1 }, { signal: abort.signal, timeoutMs: 1000 })
+  abort.abort()
+  assert.equal(brief(await waiting), 'not_sent CANCELLED')
+  const early = catalog.try(tool, { key: 'a', by: 1 }, { signal: AbortSignal.abort(), timeoutMs: 1000 })
+  assert.equal(brief(await early), 'not_sent CANCELLED')
+  await busy
+  assert.deepEqual(
+    effects().filter(({ tool }) => tool === 'add'),
+    [],
+  )
+})
+
+test('try() sends at most as many calls at once as the configuration allows', async (t) => {
+  const { catalog, effects } = open(t, { server: { concurrency: 2 } })
+  await Promise.all(Array.from({ length: 6 }, () => attempt(catalog, 'fx:wait', { ms: 40 })))
+  let running = 0
+  let most = 0
+  for (const { phase } of effects()) {
+    running += phase === 'begun' ? 1 : -1
+    most = Math.max(most, running)
+  }
+  assert.equal(most, 2)
+})
+
+test('tools(), tool() and search() answer from the disk without starting anything, until asked to refresh', async (t) => {
+  const first = open(t)
+  await first.catalog.tools()
+  await first.catalog.close()
+  const { catalog, log } = open(t, { folder: first.folder })
+  assert.equal((await catalog.tools()).tools.length, 9)
+  assert.equal((await catalog.tool('fx:add'))?.effect, 'unsafe')
+  assert.equal((await catalog.search({ intent: 'fx:big', limit: 1 })).results[0]?.tool.id, 'fx:big')
+  assert.deepEqual(log, [])
+  await catalog.tools({ refresh: true })
+  assert.equal(log.length, 1)
+})
+
+test('tools() does not use what another definition of the server left on the disk, nor what it cannot read', async (t) => {
+  const first = open(t)
+  await first.catalog.tools()
+  await first.catalog.close()
+  const other = open(t, { folder: first.folder, env: { OTHER: '1' } })
+  await other.catalog.tools()
+  assert.equal(other.log.length, 1)
+  await other.catalog.close()
+  const file = join(first.folder, 'catalog', 'fx.json')
+  for (const text of [
+    '',
+    '{}',
+    readFileSync(file, 'utf8').slice(0, -20),
+    '{"definition":1,"at":1,"era":{},"tools":[]}',
+  ]) {
+    writeFileSync(file, text)
+    const { catalog, log } = open(t, { folder: first.folder, env: { OTHER: '1' } })
+    assert.equal((await catalog.tools()).tools.length, 9)
+    assert.equal(log.length, 1)
+    await catalog.close()
+  }
+})
+
+test('digests() stay the same for another secret and change with anything else', (t) => {
+  const digestOf = (setup: Setup) => open(t, setup).catalog.digests().fx
+  const folder = temporaryFolder(t)
+  const one = digestOf({ folder, env: { API_TOKEN: 'one', MODE: 'a' } })
+  assert.equal(digestOf({ folder, env: { API_TOKEN: 'two', MODE: 'a' }, server: { concurrency: 2 } }), one)
+  assert.notEqual(digestOf({ folder, env: { API_TOKEN: 'one', MODE: 'b' } }), one)
+  assert.notEqual(digestOf({ folder, env: { API_TOKEN: 'one', MODE: 'a' }, server: { args: ['x'] } }), one)
+})
+
+test('a server that only speaks the new protocol is understood, and remembered as such', async (t) => {
+  const modern = { command: process.execPath, args: [erasServer], env: { LEGACY: 'reject' } }
+  const both = { command: process.execPath, args: [erasServer] }
+  const first = open(t, { servers: { modern, both } })
+  for (const id of ['modern:echo', 'both:echo'])
+    assert.equal(brief(await attempt(first.catalog, id, { word: 'hi' })), 'hi')
+  assert.deepEqual(first.log.sort(), [
+    'both: started, speaks the legacy protocol',
+    'modern: started, speaks the modern protocol',
+  ])
+  await first.catalog.close()
+  const again = open(t, { folder: first.folder, servers: { modern, both } })
+  assert.equal(brief(await attempt(again.catalog, 'modern:echo', { word: 'hi' })), 'hi')
+})
+
+test('tools() follows a server that says that its tools changed', async (t) => {
+  for (const legacy of ['serve', 'reject']) {
+    const eras = { command: process.execPath, args: [erasServer], env: { LEGACY: legacy } }
+    const { catalog } = open(t, { servers: { eras } })
+    assert.equal((await catalog.search({ intent: 'eras:grown', limit: 1 })).status, 'nothing_fits')
+    assert.equal(brief(await attempt(catalog, 'eras:grow', {})), null)
+    const has = async () => (await catalog.tools({ server: 'eras' })).tools.some(({ name }) => name === 'grown')
+    for (let round = 0; round < 100 && !(await has()); round++) await pause(20)
+    assert(await has(), legacy)
+    assert.equal((await catalog.search({ intent: 'eras:grown', limit: 1 })).results[0]?.tool.id, 'eras:grown')
+  }
+})
+
+test('search() does not wait for a server that never answers, and names it', { timeout: 20_000 }, async (t) => {
+  const { catalog } = open(t, { servers: { mute: { command: 'sleep', args: ['30'] } } })
+  const { results, silent } = await catalog.search({ intent: 'add a number to a counter', limit: 3 })
+  assert.equal(results[0]?.tool.id, 'fx:add')
+  assert.deepEqual(silent, ['mute'])
+})
+
+test('a server with nothing to do is ended after its idle time', async (t) => {
+  const { catalog, effects } = open(t, { server: { idleMs: 50 } })
+  await attempt(catalog, 'fx:put', { key: 'a', value: 1 })
+  const { pid } = effects()[0]!
+  for (let round = 0; round < 200 && existsSync(`/proc/${pid}`); round++) await pause(20)
+  assert(!existsSync(`/proc/${pid}`), 'it is gone')
+  assert.deepEqual(brief(await attempt(catalog, 'fx:read', { key: 'a' })), { key: 'a', value: 1 })
+})
+
+test('close() ends a server that minds neither SIGTERM nor the end of its input, with what it left elsewhere', async (t) => {
+  const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid))
+  const script = `${process.execPath} ${effectsServer}; true`
+  const stubborn = { command: 'sh', args: ['-c', script], env: { STUBBORN: '1', DETACHED: '1' } }
+  const { catalog } = open(t, { servers: { stubborn } })
+  await catalog.tools({ server: 'stubborn' })
+  const started = descendantsOf(process.pid).filter(({ pid }) => !before.has(pid))
+  assert.equal(started.length, 4, 'the guard, the shell, the server and what the server started')
+  const began = Date.now()
+  await catalog.close()
+  assert(Date.now() - began < limits.upstreamStopMsMax + limits.upstreamDrainMsMax)
+  await pause(100)
+  assert.deepEqual(started.filter(isAlive), [])
+})
+
+test('close() does not wait for a server that is still starting', async (t) => {
+  const { catalog } = open(t, { servers: { mute: { command: 'sleep', args: ['30'] } } })
+  const listed = catalog.tools({ server: 'mute' })
+  await pause(50)
+  const began = Date.now()
+  await catalog.close()
+  assert(Date.now() - began < limits.upstreamStopMsMax + limits.upstreamDrainMsMax)
+  assert.equal((await listed).problems[0]?.error.code, 'UPSTREAM_UNREACHABLE')
+})

@@ -1,0 +1,80 @@
+/** Tests of what happens to servers when we are killed: nothing of them may stay behind. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { root, temporaryFolder } from '#test'
+import { descendantsOf, isAlive, type Process } from './descendants.ts'
+import { openGuard } from './guard.ts'
+
+const servers = join(root, 'test', 'servers')
+
+/** A process in a group of its own that holds stubborn servers, one of them below a shell. */
+async function hold(t: TestContext): Promise<{ holder: ChildProcess; below: Process[] }> {
+  const effects = join(servers, 'effects.ts')
+  const env = { STUBBORN: '1', DETACHED: '1' }
+  const script = `${process.execPath} ${effects}; true`
+  const config = {
+    servers: {
+      a: { command: process.execPath, args: [effects], env },
+      b: { command: 'sh', args: ['-c', script], env },
+    },
+  }
+  const args = [join(servers, 'holder.ts'), JSON.stringify(config), temporaryFolder(t)]
+  const holder = spawn(process.execPath, args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => holder.kill('SIGKILL'))
+  const [said] = await once(holder.stdout!, 'data')
+  assert.equal(String(said).trim(), 'started')
+  const below = descendantsOf(holder.pid!)
+  assert.equal(below.length, 6, 'the guard, a shell, two servers, and what each of them started')
+  return { holder, below }
+}
+
+async function livingAfter(processes: Process[], msMax: number): Promise<number[]> {
+  const until = Date.now() + msMax
+  while (Date.now() < until && processes.some(isAlive)) await pause(20)
+  return processes.filter(isAlive).map(({ pid }) => pid)
+}
+
+test('the guard ends stubborn servers, and what they started, when we get SIGKILL', async (t) => {
+  const { holder, below } = await hold(t)
+  process.kill(holder.pid!, 'SIGKILL')
+  assert.deepEqual(await livingAfter(below, 5000), [])
+})
+
+test('the guard does so too when our whole process group gets SIGKILL', async (t) => {
+  const { holder, below } = await hold(t)
+  process.kill(-holder.pid!, 'SIGKILL')
+  assert.deepEqual(await livingAfter(below, 5000), [])
+})
+
+test('the guard is replaced when it dies, and then still knows every server', async (t) => {
+  const { holder, below } = await hold(t)
+  const children = below.filter(({ parent }) => parent === holder.pid)
+  const guard = children.sort((left, right) => Number(left.started) - Number(right.started) || left.pid - right.pid)[0]!
+  process.kill(guard.pid, 'SIGKILL')
+  await pause(200)
+  process.kill(holder.pid!, 'SIGKILL')
+  assert.deepEqual(await livingAfter(below, 5000), [])
+})
+
+test('openGuard() starts nothing until it is needed, and forgets groups that are gone', async () => {
+  const before = descendantsOf(process.pid).length
+  const guard = openGuard()
+  assert.equal(descendantsOf(process.pid).length, before)
+  const sleeper = spawn('sleep', ['30'], { detached: true, stdio: 'ignore' })
+  const other = spawn('sleep', ['30'], { detached: true, stdio: 'ignore' })
+  for (const { pid } of [sleeper, other]) {
+    guard.input().write(`+ ${pid}\n`)
+    guard.remember(pid!)
+  }
+  guard.forget(other.pid!)
+  guard.close()
+  const [, signal] = await once(sleeper, 'exit')
+  assert.equal(signal, 'SIGKILL')
+  assert.equal(other.exitCode ?? other.signalCode, null)
+  other.kill()
+  await once(other, 'exit')
+})

@@ -1,0 +1,136 @@
+/** Tests of discover's search: names first, the right tool for an intent, scores that mean something, and abstention. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { buildIndex, type Found, type Query, search } from '#catalog'
+import type { Effect, Tool } from '#model'
+import { isOneSlip } from './names.ts'
+import { contentOf, split } from './words.ts'
+
+function tool(id: string, description: string, parameters: Record<string, string> = {}, effect: Effect = 'read'): Tool {
+  const [server = '', name = ''] = id.split(':')
+  const properties = Object.fromEntries(Object.entries(parameters).map(([key, text]) => [key, { description: text }]))
+  const input = { type: 'object', properties }
+  return { id, server, name, description, input, annotations: {}, effect, effectFrom: 'default', digest: id }
+}
+
+const tools = [
+  tool('fx:read', 'Read the value that is stored under a key.', { key: '' }),
+  tool('fx:put', 'Store a value under a key; what was there before is replaced.', { key: '', value: '' }, 'idempotent'),
+  tool('fx:add', 'Add a number to a counter and say the new total.', { key: '', by: '' }, 'unsafe'),
+  tool('fx:pay', 'Pay an amount to an account.', { account: '', amount: '' }, 'keyed:idempotency_key'),
+  tool('fx:wait', 'Wait for a number of milliseconds.', { ms: '' }),
+  tool('fx:big', 'Give back a text of so many bytes.', { bytes: '' }),
+  tool('fs:read_text_file', 'Read a file from the disk.', {
+    path: 'Where the file lies',
+    head: 'Only the first lines',
+  }),
+  tool('fs:writeFile', 'Write a file to the disk.', { path: 'Where the file lies', content: '' }, 'idempotent'),
+  tool('git:git_commit', 'Record changes to the repository.', { message: 'What changed and why' }, 'unsafe'),
+  tool('time:current_time', 'Tell the current time in a timezone.', { timezone: 'Such as Europe/Paris' }),
+]
+const index = buildIndex(tools)
+
+function find(intent: string, options: Partial<Query> = {}): Found {
+  return search(index, { intent, limit: 10, ...options })
+}
+
+function ids(found: Found): string[] {
+  return found.results.map(({ tool }) => tool.id)
+}
+
+test('search() puts a tool first that is called by its name, however that is spelled', () => {
+  const table: [string, string, number][] = [
+    ['fx:big', 'fx:big', 1],
+    ['big', 'fx:big', 1],
+    ['fx big', 'fx:big', 1],
+    ['BIG', 'fx:big', 1],
+    ['fs:read_text_file', 'fs:read_text_file', 1],
+    ['readTextFile', 'fs:read_text_file', 1],
+    ['read-text-file', 'fs:read_text_file', 1],
+    ['write_file', 'fs:writeFile', 1],
+    ['reading the text files', 'fs:read_text_file', 0.99],
+    ['file text read', 'fs:read_text_file', 0.99],
+    ['git_comit', 'git:git_commit', 0.98],
+    ['curent_time', 'time:current_time', 0.98],
+  ]
+  for (const [intent, id, score] of table) {
+    const [first] = find(intent).results
+    assert.deepEqual([first?.tool.id, first?.score], [id, score], intent)
+  }
+})
+
+test('search() finds the tool for an intent in words', () => {
+  const table: [string, string][] = [
+    ['add a number to a counter', 'fx:add'],
+    ['store something under a key', 'fx:put'],
+    ['what value is stored?', 'fx:read'],
+    ['transfer an amount of money to an account', 'fx:pay'],
+    ['save content to disk as a file', 'fs:writeFile'],
+    ['commit my changes', 'git:git_commit'],
+    ["what's the time in Tokyo?", 'time:current_time'],
+    ['pause for some milliseconds', 'fx:wait'],
+  ]
+  for (const [intent, id] of table) assert.equal(ids(find(intent))[0], id, intent)
+})
+
+test('search() abstains when nothing fits, and says which words matched nothing and what came nearest', () => {
+  const whales = find('translate Sanskrit poetry into whale song')
+  assert.equal(whales.status, 'nothing_fits')
+  assert.deepEqual(whales.results, [])
+  assert.deepEqual(whales.unmatched, ['translate', 'sanskrit', 'poetry', 'whale', 'song'])
+  assert.deepEqual(whales.nearest, [])
+  const near = find('book a flight to Lisbon with two checked bags and an amount of legroom')
+  assert.equal(near.status, 'nothing_fits')
+  assert.deepEqual(near.nearest, ['fx:pay'])
+  for (const intent of ['', '   ', 'the of and', '???']) assert.equal(find(intent).status, 'nothing_fits', intent)
+})
+
+test('search() explains each score by the words that were found and where', () => {
+  const { results, unmatched } = find('add a purple number to the counter')
+  assert.equal(results[0]?.why, 'name: add; description: add, number, counter')
+  assert.deepEqual(unmatched, ['purple'])
+  assert.match(find('fx:big').results[0]!.why, /^this is its name/)
+  assert.match(find('git_comit').results[0]!.why, /^this is nearly its name/)
+  assert.match(find('time in a timezone like Europe').results[0]!.why, /parameters: .*europe/)
+})
+
+test('search() gives the same scores between 0 and 1 whatever the limit', () => {
+  const all = find('read or write a file on disk')
+  assert(all.results.length >= 2)
+  for (const limit of [1, 2])
+    assert.deepEqual(find('read or write a file on disk', { limit }).results, all.results.slice(0, limit))
+  for (const { score } of all.results) assert(score > 0 && score < 1)
+})
+
+test('search() keeps to the filter: server, effect class, least score', () => {
+  const intent = 'read a value or a file'
+  assert.deepEqual(
+    new Set(ids(find(intent, { filter: { server: 'fs', minScore: 0 } }))),
+    new Set(['fs:read_text_file', 'fs:writeFile']),
+  )
+  assert.deepEqual(ids(find('pay an amount', { filter: { effect: 'keyed' } })), ['fx:pay'])
+  assert.deepEqual(ids(find('pay an amount', { filter: { effect: 'unsafe' } })), [])
+  assert.deepEqual(ids(find('pay an amount', { filter: { minScore: 0.999 } })), [])
+  assert(find(intent, { filter: { minScore: 0 } }).results.length > find(intent).results.length)
+})
+
+test('search() in an empty catalogue abstains', () => {
+  const found = search(buildIndex([]), { intent: 'read', limit: 5 })
+  assert.deepEqual(found, { status: 'nothing_fits', results: [], unmatched: ['read'], nearest: [] })
+})
+
+test('split() takes names apart', () => {
+  assert.deepEqual(split('readTextFile'), ['read', 'text', 'file'])
+  assert.deepEqual(split('parseHTTPServer_v2-final.Name'), ['parse', 'http', 'server', 'v2', 'final', 'name'])
+  assert.deepEqual(split('Café Ünïcode'), ['cafe', 'unicode'])
+})
+
+test('contentOf() leaves small words and contractions out', () => {
+  assert.deepEqual(contentOf("I'd like to know what's in the user's folder, please"), ['know', 'user', 'folder'])
+})
+
+test('isOneSlip() forgives one letter too many, too few, another, or two swapped', () => {
+  for (const typed of ['commit', 'comit', 'commmit', 'commot', 'cmomit', 'commti'])
+    assert(isOneSlip(typed, 'commit'), typed)
+  for (const typed of ['comt', 'commmmit', 'cimmot', 'timmoc']) assert(!isOneSlip(typed, 'commit'), typed)
+})

@@ -1,0 +1,57 @@
+/** Text as the words that search compares: names taken apart, small words left out, the rest cut to its stem. */
+import { limits } from '#model'
+import { stem } from './stem.ts'
+
+/** Words that say how something is asked, not what. */
+const stopWords = new Set(
+  `a about above after again against all also am an and any anything are as at be because been before being below
+  between both but by can could did do does doing during each everything few for from further had has have
+  having hello here hey hi how i if in into is it its just let like me more most my need no nor not of off on
+  once only or other our out over own please same should so some something such than thank thanks that the their
+  them then there these they thing things this those through to too under until up us very want was we were what
+  when where which while who whom why will with within without would you your`.split(/\s+/),
+)
+
+/** Words that many tools of any kind have: in a small collection they look rarer than they are. */
+export const genericWords = new Set(
+  `assist available based best calculate check create current data date delete detail different fetch find generate get give help id
+  include information input item know list look make multiple name new number one plan provide recommend request result retrieve
+  return search service show specific status suggest tell time top two type update use user value various`
+    .split(/\s+/)
+    .map(stem),
+)
+
+/** Lower case without accents, taken apart at what is neither letter nor digit and inside camelCase and HTTPServer. */
+export function split(text: string): string[] {
+  return (
+    text
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+      .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  )
+}
+
+/** The words that count, as they are written. */
+export function contentOf(text: string): string[] {
+  return split(text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' ')).filter((word) => !stopWords.has(word))
+}
+
+/** The words that count, as they are compared. */
+export function wordsOf(text: string): string[] {
+  return contentOf(text).flatMap((x) => [comparable(x), '=' + x])
+}
+
+/** Few words make most of any text, so their stems are kept. */
+const stems = new Map<string, string>()
+
+function comparable(word: string): string {
+  const known = stems.get(word)
+  if (known !== undefined) return known
+  if (stems.size >= limits.stemsKeptMax) stems.clear()
+  const cut = stem(word)
+  stems.set(word, cut)
+  return cut
+}

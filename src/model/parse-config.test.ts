@@ -1,0 +1,267 @@
+/** Tests of the configuration: what the file may say, what it means when it says nothing, and how its mistakes are told. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { AppError, type Config, parseConfig } from '#model'
+
+function parse(text: string | object | null, env: Record<string, string> = {}): Config {
+  const source = typeof text === 'object' && text !== null ? JSON.stringify(text) : text
+  return parseConfig({ file: '/project/metier.json', text: source, home: '/home', env, directory: '/project' })
+}
+
+function problemsOf(text: string | object, env: Record<string, string> = {}): Record<string, string> {
+  try {
+    parse(text, env)
+  } catch (error) {
+    assert(error instanceof AppError && error.code === 'CONFIG_INVALID')
+    const problems = error.context.problems as { path: string; found: string; expected: string }[]
+    for (const { path, expected } of problems)
+      assert(error.message.includes(`${path || 'the file'}: expected ${expected}`))
+    return Object.fromEntries(problems.map(({ path, found }) => [path, found]))
+  }
+  return assert.fail('it was read')
+}
+
+function stdio(server: object = {}): Extract<Config['servers'][string], { type: 'stdio' }> {
+  const { fs } = parse({ mcpServers: { fs: { command: 'npx', ...server } } }).servers
+  assert(fs?.type === 'stdio')
+  return fs
+}
+
+test('parseConfig() without a file gives the defaults of the interface', () => {
+  assert.deepEqual(parseConfig({ file: null, text: null, home: '/home', env: {}, directory: '/project' }), {
+    file: null,
+    home: '/home',
+    servers: {},
+    expose: [],
+    policy: { permissions: 'standard', rules: [] },
+    sandbox: { minTier: 'os', engine: 'quickjs', outbound: [] },
+    budget: { calls: 1000, wallMs: 600_000, bytes: 100_000_000 },
+    record: { retentionDays: 180, secrets: [] },
+    http: { host: '127.0.0.1', port: 7420, auth: 'none' },
+    knownSecrets: [],
+    unsetVariables: [],
+    unknownFields: [],
+  })
+})
+
+test('parseConfig() reads the example of the interface whole', () => {
+  const config = parse(
+    `{
+      "$schema": "./node_modules/metier/metier.schema.json",
+      "mcpServers": { // comments and trailing commas are fine
+        "fs": { "command": "npx", "args": ["-y", "server-filesystem", "\${PWD}"], "env": {},
+                "effects": { "write_file": "idempotent", "move_file": "unsafe", "pay": "keyed:idempotency_key" },
+                "stateful": false, "concurrency": 4, "idleMs": 300000 },
+        "web": { "type": "http", "url": "https://example.org/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } },
+      },
+      "expose": ["fs:read_file"],
+      "policy": { "permissions": "minimal",
+                  "rules": [ { "tool": "fs:*", "effect": "unsafe", "args": { "/path": "/tmp/**" }, "then": "allow" } ] },
+      "sandbox": { "minTier": "gvisor", "engine": "v8", "outbound": ["example.org:443"] },
+      "budget": { "calls": 10, "wallMs": 20, "bytes": 30 },
+      "record": { "retentionDays": null, "secrets": ["sk-[A-Za-z0-9]{20,}"] },
+      "taskGraph": "sqlite", "artifacts": "dir", "nats": null, "speculate": { "minConfidence": null },
+      "http": { "host": "::1", "port": 0, "auth": "token" },
+    }`,
+    { TOKEN: 'abcdefgh' },
+  )
+  const common = { stateful: false, concurrency: 4, idleMs: 300_000 }
+  const effects = { write_file: 'idempotent', move_file: 'unsafe', pay: 'keyed:idempotency_key' }
+  const args = ['-y', 'server-filesystem', '/project']
+  assert.deepEqual(config.servers, {
+    fs: { ...common, effects, type: 'stdio', command: 'npx', args, env: {}, cwd: '/project' },
+    web: {
+      ...common,
+      effects: {},
+      type: 'http',
+      url: 'https://example.org/mcp',
+      headers: { Authorization: 'Bearer abcdefgh' },
+    },
+  })
+  assert.deepEqual(config.expose, ['fs:read_file'])
+  assert.deepEqual(config.policy.rules, [
+    { tool: 'fs:*', effect: 'unsafe', args: { '/path': '/tmp/**' }, then: 'allow' },
+  ])
+  assert.deepEqual(config.sandbox, { minTier: 'gvisor', engine: 'v8', outbound: ['example.org:443'] })
+  assert.deepEqual(config.budget, { calls: 10, wallMs: 20, bytes: 30 })
+  assert.deepEqual(config.record, { retentionDays: null, secrets: ['sk-[A-Za-z0-9]{20,}'] })
+  assert.deepEqual(config.http, { host: '::1', port: 0, auth: 'token' })
+  assert.deepEqual(config.unknownFields, [])
+})
+
+test('parseConfig() takes servers under either root key, and each name once', () => {
+  const names = Object.keys(parse({ servers: { a: { command: 'a' } }, mcpServers: { b: { command: 'b' } } }).servers)
+  assert.deepEqual(names.sort(), ['a', 'b'])
+  const twice = problemsOf({ servers: { a: { command: 'a' } }, mcpServers: { a: { command: 'b' } } })
+  assert.deepEqual(twice, { '/servers/a': 'a name used before' })
+})
+
+test('parseConfig() tells a transport by its type, else by what is there', () => {
+  const typeOf = (server: object) => parse({ servers: { s: server } }).servers.s!.type
+  assert.equal(typeOf({ command: 'x' }), 'stdio')
+  assert.equal(typeOf({ url: 'http://127.0.0.1/mcp' }), 'http')
+  assert.equal(typeOf({ type: 'streamable-http', url: 'http://127.0.0.1/mcp' }), 'http')
+  assert.equal(typeOf({ type: 'sse', url: 'http://127.0.0.1/sse' }), 'sse')
+})
+
+test('parseConfig() leaves out a server that the file switches off', () => {
+  assert.deepEqual(parse({ servers: { s: { command: 'x', disabled: true } } }).servers, {})
+})
+
+test('parseConfig() expands variables in three syntaxes, wherever a server names something', () => {
+  const env = { BIN: 'run', EMPTY: '', HOST: 'example.org' }
+  const { a, b } = parse(
+    {
+      servers: {
+        a: {
+          command: '${BIN}',
+          args: ['${env:BIN}-${BIN}', '${NONE:-other}', '${EMPTY:-other}', '${EMPTY}', '$BIN ${} ${1}'],
+          env: { FOLDER: '${workspaceFolder}/x', HERE: '${PWD}' },
+          cwd: 'sub',
+        },
+        b: { url: 'https://${HOST}/mcp', headers: { 'X-From': '${HOST}' } },
+      },
+    },
+    env,
+  ).servers
+  assert(a?.type === 'stdio' && b?.type === 'http')
+  assert.equal(a.command, 'run')
+  assert.deepEqual(a.args, ['run-run', 'other', 'other', '', '$BIN ${} ${1}'])
+  assert.deepEqual(a.env, { FOLDER: '/project/x', HERE: '/project' })
+  assert.equal(a.cwd, '/project/sub')
+  assert.equal(b.url, 'https://example.org/mcp')
+  assert.deepEqual(b.headers, { 'X-From': 'example.org' })
+})
+
+test('parseConfig() names variables that are not set and leaves them as they stand', () => {
+  const config = parse({ servers: { s: { url: '${BASE}/mcp', headers: { A: '${env:KEY_A}', B: '${BASE}' } } } })
+  assert.deepEqual(config.unsetVariables, ['BASE', 'KEY_A'])
+  assert.deepEqual(config.servers.s, {
+    ...{ effects: {}, stateful: false, concurrency: 4, idleMs: 300_000, type: 'http', url: '${BASE}/mcp' },
+    headers: { A: '${env:KEY_A}', B: '${BASE}' },
+  })
+  assert.deepEqual(config.knownSecrets, [])
+})
+
+test('parseConfig() collects secrets: what a variable brought in, and what stands under a secret-looking name', () => {
+  const env = { VALUE: 'value-by-variable', SHORT: 'short', HOME: '/home/somebody' }
+  const config = parse(
+    {
+      servers: {
+        a: {
+          command: 'x',
+          args: [
+            '--dir',
+            '${VALUE}',
+            '--api-key',
+            'key-in-argument',
+            '--token=token-in-argument',
+            '${SHORT}',
+            '${HOME}',
+          ],
+          env: {
+            GITHUB_TOKEN: 'token-in-env',
+            plainName: 'not-a-secret',
+            dbPassword: 'password-in-env',
+            MONKEY: 'not-secret',
+          },
+        },
+        b: {
+          url: 'https://me:password-in-url@example.org/mcp?api_key=key-in-query&page=not-a-secret',
+          headers: { Authorization: 'Bearer token-in-header', 'X-Api-Key': 'key-in-header', Accept: 'not-a-secret' },
+        },
+      },
+    },
+    env,
+  )
+  assert.deepEqual([...config.knownSecrets].sort(), [
+    'Bearer token-in-header',
+    'key-in-argument',
+    'key-in-header',
+    'key-in-query',
+    'password-in-env',
+    'password-in-url',
+    'token-in-argument',
+    'token-in-env',
+    'token-in-header',
+    'value-by-variable',
+  ])
+})
+
+test('parseConfig() tells every problem at once, with its path and without any value', () => {
+  const problems = problemsOf(
+    {
+      mcpServers: {
+        ...{ a: { args: 's3cret' }, b: { command: 's3cret', env: { TOKEN: 12345678 } }, cap: {}, 'c d': {}, e: 7 },
+        f: { url: 's3cret' },
+        g: { command: 'x', effects: { pay: 'often' }, concurrency: 0, idleMs: 1.5, stateful: 'no' },
+        h: { type: 's3cret and more than a word', command: 'x' },
+      },
+      expose: ['nocolon'],
+      policy: { permissions: 'standart', rules: [{ then: 'maybe', args: { path: 1 } }, 3] },
+      sandbox: { minTier: 'none' },
+      budget: { calls: -1 },
+      record: { retentionDays: 0, secrets: ['('] },
+      http: { port: 70_000 },
+    },
+    {},
+  )
+  assert.deepEqual(problems, {
+    '/mcpServers/a/command': 'nothing',
+    '/mcpServers/a/args': 'a string',
+    '/mcpServers/b/env/TOKEN': 'a number',
+    '/mcpServers/cap': 'a reserved name',
+    '/mcpServers/c d': 'a name with other characters',
+    '/mcpServers/e': 'a number',
+    '/mcpServers/e/command': 'nothing',
+    '/mcpServers/f/url': 'something else',
+    '/mcpServers/g/effects/pay': 'a string',
+    '/mcpServers/g/concurrency': 'a number',
+    '/mcpServers/g/idleMs': 'a number',
+    '/mcpServers/g/stateful': 'a string',
+    '/mcpServers/h/type': 'a string',
+    '/expose': 'a list',
+    '/policy/permissions': '"standart"',
+    '/policy/rules/0/then': '"maybe"',
+    '/policy/rules/0/args': 'a key that is no JSON Pointer',
+    '/policy/rules/1': 'a number',
+    '/policy/rules/1/then': 'nothing',
+    '/sandbox/minTier': '"none"',
+    '/budget/calls': 'a number',
+    '/record/retentionDays': 'a number',
+    '/record/secrets': 'a list',
+    '/http/port': 'a number',
+  })
+})
+
+test('parseConfig() says where a text is no JSON, and does not quote it', () => {
+  assert.throws(
+    () => parse('{ "mcpServers": { "a": { "env": { "TOKEN": "s3cret" } } '),
+    (error) => error instanceof AppError && /line 1, column 57/.test(error.message) && !/s3cret/.test(String(error)),
+  )
+  assert.throws(() => parse('[]'), /the file: expected an object, found a list/)
+  assert.throws(() => parse(`"${'x'.repeat(2_000_000)}"`), /at most 1048576 bytes/)
+})
+
+test('parseConfig() lists fields that nobody reads and goes on', () => {
+  const config = parse({
+    servers: { a: { command: 'x', alwaysAllow: [] } },
+    inputs: [],
+    policy: { rule: [] },
+    nats: { servers: [] },
+    http: { tls: true },
+  })
+  const fields = ['/servers/a/alwaysAllow', '/policy/rule', '/http/tls', '/inputs', '/nats']
+  assert.deepEqual(config.unknownFields, fields)
+})
+
+test('parseConfig() keeps names away from what objects inherit', () => {
+  assert.deepEqual(problemsOf('{"servers":{"__proto__":{"command":"x"}}}'), { '/servers/__proto__': 'a reserved name' })
+  assert.equal(parse('{"servers":{"toString":{"command":"x"}}}').servers.toString?.constructor, Object)
+})
+
+test('parseConfig() freezes what it gives, to the bottom', () => {
+  const server = stdio({ args: ['a'], effects: { a: 'read' } })
+  assert.throws(() => server.args.push('b'), TypeError)
+  assert.throws(() => Object.assign(server.effects, { a: 'unsafe' }), TypeError)
+})

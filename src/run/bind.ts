@@ -1,0 +1,60 @@
+/** How the arguments of a task take values from the results of others. */
+import { AppError, atPointer, type Binding, isObject, type Json, limits, toText } from '#model'
+
+export type Results = ReadonlyMap<string, Json>
+
+/** What a value takes from elsewhere, in the order in which it stands there. */
+export function sourcesOf(value: Json): string[] {
+  if (typeof value === 'string') {
+    return [...value.matchAll(interpolation)].flatMap(([, escaped, id]) => (escaped === '' ? [id!] : []))
+  }
+  if (Array.isArray(value)) return value.flatMap(sourcesOf)
+  if (!isObject(value) || Object.hasOwn(value, '$literal')) return []
+  if (typeof value.$from === 'string') return [value.$from]
+  return Object.values(value).flatMap((item) => sourcesOf(item as Json))
+}
+
+const interpolation = /(\\?)\{\{([^{}/]+)((?:\/[^{}]*)?)\}\}/g
+
+/** The value with every binding replaced by what it names; `item` is the current one of a forEach. */
+export function bind(value: Json, results: Results, item?: Json): Json {
+  if (typeof value === 'string') return interpolate(value, results)
+  if (Array.isArray(value)) return value.map((member) => bind(member, results, item))
+  if (!isObject(value)) return value
+  if (Object.hasOwn(value, '$literal')) return value.$literal as Json
+  if (typeof value.$from === 'string') return take(value as Binding, results)
+  if (typeof value.$item === 'string' && item !== undefined) return takeItem(value.$item, item)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, bind(member as Json, results, item)]))
+}
+
+/** The value that a binding names; undefined where there is none. */
+export function look({ $from, path = '' }: Binding, results: Results): Json | undefined {
+  return atPointer(results.get($from), path) as Json | undefined
+}
+
+export function take(binding: Binding, results: Results): Json {
+  const value = look(binding, results)
+  if (value !== undefined) return value
+  const { $from, path = '' } = binding
+  const message = `Cannot bind {"$from":"${$from}","path":"${path}"}: the result has nothing there`
+  const result = toText(results.get($from) ?? null).slice(0, limits.previewCharactersMax)
+  throw new AppError('PLAN_INVALID', message, { task: $from, path, result })
+}
+
+function takeItem(path: string, item: Json): Json {
+  const value = atPointer(item, path)
+  if (value !== undefined) return value as Json
+  const shown = toText(item).slice(0, limits.previewCharactersMax)
+  throw new AppError('PLAN_INVALID', `Cannot bind {"$item":"${path}"}: the item has nothing there`, {
+    path,
+    item: shown,
+  })
+}
+
+function interpolate(text: string, results: Results): string {
+  return text.replace(interpolation, (whole, escaped: string, id: string, path: string) => {
+    if (escaped !== '') return whole.slice(1)
+    const value = take({ $from: id, path }, results)
+    return typeof value === 'string' ? value : toText(value)
+  })
+}

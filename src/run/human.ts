@@ -1,0 +1,28 @@
+/** What is asked of a human about a call, and what their answer means for it. */
+import { AppError, type ApprovalId, type EventBodies, type Json, limits, newId } from '#model'
+import { digestOf, type OpenCall, type Result } from './call.ts'
+
+/** Bound to the digest of the exact arguments: an answer to other arguments is no answer. */
+export function question(call: OpenCall, why: string, now: number): EventBodies['approval.asked'] {
+  return {
+    approval: newId<ApprovalId>(now),
+    call: call.id,
+    digest: digestOf(call.args),
+    why,
+    expiresAt: new Date(now + limits.approvalMsDefault).toISOString(),
+  }
+}
+
+export function denial(call: OpenCall, { answer, who, reason }: EventBodies['approval.answered']): AppError {
+  if (answer === 'expired') {
+    return new AppError('APPROVAL_EXPIRED', `Cannot call "${call.tool}": nobody answered in time`, { tool: call.tool })
+  }
+  const said = reason === undefined ? '' : `: ${reason}`
+  return new AppError('APPROVAL_DENIED', `Cannot call "${call.tool}": ${who} said no${said}`, { tool: call.tool })
+}
+
+/** What became of a call in doubt, as a human who knows has said it. */
+export function settledResult(call: OpenCall, { how, value, text }: EventBodies['call.settled']): Result {
+  if (how === 'done') return { ok: true, value: (value ?? null) as Json }
+  return { ok: false, error: new AppError('TOOL_ERROR', text ?? 'It failed, as a human said', { tool: call.tool }) }
+}

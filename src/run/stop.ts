@@ -1,0 +1,27 @@
+/** Why a run is over, and what its last event says. */
+import { AppError, type EventBodies, type ProgramEnd, RawJson } from '#model'
+
+/** The end of a run although its program has not ended: what can be ended is, and nothing more is delivered. */
+export type Stop = { status: 'failed' | 'cancelled'; error: AppError }
+
+export function outOfTime(wallMs: number): Stop {
+  const message = `Cannot go on with the run: its budget of ${wallMs} ms is used up`
+  return { status: 'failed', error: new AppError('BUDGET_EXCEEDED', message, { wallMs }) }
+}
+
+export function cancelledBy({ who, reason }: EventBodies['cancel.asked']): Stop {
+  const said = reason === undefined ? '' : `: ${reason}`
+  return { status: 'cancelled', error: new AppError('CANCELLED', `The run was cancelled by ${who}${said}`, { who }) }
+}
+
+export function stalled(): Stop {
+  const message = 'Cannot go on with the program: it waits, but no call is open that could wake it'
+  return { status: 'failed', error: new AppError('PROGRAM_STALLED', message, {}) }
+}
+
+type Outcome = Pick<EventBodies['run.finished'], 'status' | 'result' | 'error'>
+
+export function outcomeOf(stop: Stop | null, end: ProgramEnd | null): Outcome {
+  if (stop !== null) return { status: stop.status, error: stop.error.toJSON() }
+  return end!.ok ? { status: 'done', result: new RawJson(end!.value) } : { status: 'failed', error: end!.error }
+}
