@@ -19,6 +19,8 @@ export const limits = {
   secretBytesMin: 8,
   secretBytesMax: 16 * 1024,
   secretsPerRunMax: 1000,
+  /** A longer one is found again only by what found it first. */
+  seenSecretCharactersMax: 512,
 
   /** What a program receives of one result. */
   resultBytesMax: 8 * 1024 * 1024,

@@ -44,8 +44,11 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
 
   /** What a pattern found by its surroundings must be found again without them. */
   function seenExpression(): RegExp {
-    const long = [...byValue.keys()].filter((value) => value.length >= limits.secretBytesMin)
-    const longestFirst = long.sort((a, b) => b.length - a.length).map((value) => RegExp.escape(value))
+    const { secretBytesMin, seenSecretCharactersMax } = limits
+    const values = [...byValue.keys()].filter(
+      ({ length }) => length >= secretBytesMin && length <= seenSecretCharactersMax,
+    )
+    const longestFirst = values.sort((a, b) => b.length - a.length).map((value) => RegExp.escape(value))
     return new RegExp(longestFirst.join('|') || '(?!)', 'g')
   }
 

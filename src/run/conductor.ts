@@ -246,7 +246,7 @@ export class Conductor {
     else if (this.#calls.open.size === 0) this.#finish()
   }
 
-  /** Cancelling resolves calls, which comes back to rest: one round is enough. */
+  /** Cancelling resolves calls, which comes back to rest. */
   #withdraw(program: string, everything: boolean, why: string): void {
     this.#turns += 1
     this.#calls.cancelOpen(program, everything, why)

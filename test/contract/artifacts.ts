@@ -145,7 +145,7 @@ export function artifactsContract(name: string, open: (t: TestContext) => Promis
     test('get() fails while reading what was changed or cut in store', async (t) => {
       const { artifacts, spoil } = await open(t)
       for (const how of ['change', 'cut'] as const) {
-        const { path } = await artifacts.put(input({}, randomBytes(200_000)))
+        const { path } = await artifacts.put(input({}, randomBytes(200_000), 10_000))
         await spoil(path, how)
         const found = (await artifacts.get(path))!
         await assert.rejects(collect(found.content), { code: 'S3_DOWNLOAD_FAILED' })

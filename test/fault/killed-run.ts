@@ -1,5 +1,6 @@
 /** A process that runs a plan and kills itself with SIGKILL at a chosen event of the run: before it is on disk, or just after. */
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { openCatalog } from '#catalog'
 import { type Plan, parseConfig } from '#model'
 import { type Chain, openStore, type Store } from '#record'
@@ -13,7 +14,7 @@ const [file, home, planText, boundary, moment] = process.argv.slice(2) as [
   string,
   'before' | 'after',
 ]
-const config = parseConfig({ file, text: readFileSync(file, 'utf8'), home, env: process.env, directory: home })
+const config = parseConfig({ file, text: readFileSync(file, 'utf8'), home, env: process.env, directory: dirname(file) })
 const die = () => process.kill(process.pid, 'SIGKILL')
 
 function deadly(chain: Chain): Chain {

@@ -67,13 +67,13 @@ export function surface({ call, timer, log, warn, textOf }: Bridge): void {
     const due = milliseconds(ms)
     const fire = () => {
       if (live[id] === undefined) return
-      if (again) timer(due, fire, fail)
-      else delete live[id]
+      if (!again) delete live[id]
       try {
         apply(callback, undefined, values)
       } catch (thrown) {
         warn('A timer threw', thrown)
       }
+      if (live[id] !== undefined) timer(due, fire, fail)
     }
     const fail = () => {
       delete live[id]

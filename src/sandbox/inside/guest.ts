@@ -2,6 +2,7 @@
 import { bridge, type GuestLimits } from './guest-bridge.ts'
 import { chance } from './guest-chance.ts'
 import { surface } from './guest-surface.ts'
+import { urls } from './guest-url.ts'
 
 /** Present in the engine, taken away: each could observe the collector, another thread or real time. */
 export const removed = ['WeakRef', 'FinalizationRegistry', 'SharedArrayBuffer', 'Atomics', 'performance'] as const
@@ -30,6 +31,7 @@ delete Error.prepareStackTrace
 const bridge = (${bridge})(${JSON.stringify(limits)})
 const seed = (${chance})()
 ;(${surface})(bridge)
+;(${urls})()
 const { parse } = JSON
 const { defineProperty, assign, create } = Object
 const begin = (args, a, b, c, d) => {

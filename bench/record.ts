@@ -1,0 +1,246 @@
+/** What durability costs: the record against a bare file and against one commit for each event, side by side in one run. */
+
+import { hash } from 'node:crypto'
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type EventBodies, newId, type RunId } from '#model'
+import { type Chain, openStore, type Store, verify } from '#record'
+
+type Bar = { name: string; value: number; unit: string; bar: string; ok: boolean; detail: string }
+
+const start: EventBodies['run.started'] = {
+  intent: 'bench',
+  mode: 'run',
+  plan: { kind: 'code', source: '', digest: '' },
+  args: null,
+  actor: { kind: 'cli', name: 'bench' },
+  permissions: 'standard',
+  budget: { calls: 1, wallMs: 1, bytes: 1 },
+  seed: '00'.repeat(32),
+  engine: { name: '', version: '', digest: '' },
+  servers: {},
+  isolation: null,
+}
+
+/** An event of about 450 bytes. */
+const event: EventBodies['call.resolved'] = {
+  call: '1',
+  attempt: 1,
+  outcome: 'answered',
+  ok: true,
+  value: { text: 'a result of an ordinary size, such as most tools give back; '.repeat(4) },
+  ms: 3,
+  by: 'upstream',
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'metier-bench-'))
+  const store = await openStore({ home: join(folder, 'home') })
+  const chain = store.startRun(newId<RunId>(), start)
+  await chain.durable()
+  const file = openSync(join(folder, 'file'), 'a')
+  const bars = [await single(chain, file), ...(await together(store, folder)), await batch(chain, file)]
+  closeSync(file)
+  await store.close()
+  bars.push(await verification(folder))
+  rmSync(folder, { recursive: true })
+  print(bars)
+  if (bars.some(({ ok }) => !ok)) process.exitCode = 1
+}
+
+/** One event, durable, against the same bytes appended to a file and synced. */
+async function single(chain: Chain, file: number): Promise<Bar> {
+  const bare: number[] = []
+  const ours: number[] = []
+  for (let i = 0; i < 400; i++) {
+    const line = lineOf(chain.run, i)
+    bare.push(await time(() => appendSynced(file, line)))
+    ours.push(
+      await time(() => {
+        chain.append('call.resolved', event)
+        return chain.durable()
+      }),
+    )
+  }
+  const ratio = median(ours) / median(bare)
+  const detail = `${ms(median(ours))} against ${ms(median(bare))}`
+  return {
+    name: 'one durable append / append + fdatasync',
+    value: ratio,
+    unit: '×',
+    bar: '≤ 2.5',
+    ok: ratio <= 2.5,
+    detail,
+  }
+}
+
+/** 64 callers that each wait for their event, against one commit for each on the main thread. */
+async function together(store: Store, folder: string): Promise<Bar[]> {
+  const chains = Array.from({ length: 64 }, () => store.startRun(newId<RunId>(), start))
+  await Promise.all(chains.map((chain) => chain.durable()))
+  const database = directDatabase(join(folder, 'direct.db'))
+  const ours: Load[] = []
+  const direct: Load[] = []
+  for (let round = 0; round < 5; round++) {
+    direct.push(await load(4, (_, i) => (database.commit(lineOf('direct', i)), nextTurn())))
+    ours.push(
+      await load(32, (caller) => {
+        chains[caller]!.append('call.resolved', event)
+        return chains[caller]!.durable()
+      }),
+    )
+  }
+  database.close()
+  const rate = (loads: Load[]) => median(loads.map(({ perSecond }) => perSecond))
+  const delay = (loads: Load[]) => median(loads.map(({ delayMs }) => delayMs))
+  const speed = rate(ours) / rate(direct)
+  const lag = delay(ours) / delay(direct)
+  return [
+    {
+      name: '64 at once / one commit each',
+      value: speed,
+      unit: '×',
+      bar: '≥ 8',
+      ok: speed >= 8,
+      detail: `${Math.round(rate(ours))}/s against ${Math.round(rate(direct))}/s`,
+    },
+    {
+      name: 'event-loop delay, p99, 64 at once / one commit each',
+      value: lag,
+      unit: '×',
+      bar: '≤ 0.25',
+      ok: lag <= 0.25,
+      detail: `${ms(delay(ours))} against ${ms(delay(direct))}`,
+    },
+  ]
+}
+
+type Load = { perSecond: number; delayMs: number }
+
+async function load(times: number, append: (caller: number, i: number) => Promise<unknown>): Promise<Load> {
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const elapsed = await time(() =>
+    Promise.all(
+      Array.from({ length: 64 }, async (_, caller) => {
+        for (let i = 0; i < times; i++) await append(caller, i)
+      }),
+    ),
+  )
+  delay.disable()
+  // The monitor's own tick of a millisecond is no delay.
+  return { perSecond: (64 * times * 1000) / elapsed, delayMs: Math.max(delay.percentile(99) / 1e6 - 1, 0.01) }
+}
+
+/** The simplest durable record there could be: the same row, a commit of its own, on the thread that asks. */
+function directDatabase(file: string) {
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  database.exec(
+    'CREATE TABLE event (seq INTEGER PRIMARY KEY, run TEXT, n INTEGER, type TEXT, line TEXT, hash TEXT, UNIQUE (run, n)) STRICT',
+  )
+  const insert = database.prepare(
+    `INSERT INTO event (run, n, type, line, hash) VALUES ('direct', ?, 'call.resolved', ?, ?)`,
+  )
+  let n = 0
+  let previous = '0'.repeat(64)
+  return {
+    commit(line: string) {
+      previous = hash('sha256', `${previous}\n${line}`)
+      insert.run(++n, line, previous)
+    },
+    close: () => database.close(),
+  }
+}
+
+/** 1,000 events against the same bytes (lines and hashes, made the same way) in one append. */
+async function batch(chain: Chain, file: number): Promise<Bar> {
+  const bare: number[] = []
+  const ours: number[] = []
+  for (let round = 0; round < 30; round++) {
+    bare.push(await time(() => appendSynced(file, journal(chain.run))))
+    ours.push(
+      await time(() => {
+        for (let i = 0; i < 1000; i++) chain.append('call.resolved', event)
+        return chain.durable()
+      }),
+    )
+  }
+  const ratio = median(ours) / median(bare)
+  const detail = `${ms(median(ours))} against ${ms(median(bare))}`
+  return {
+    name: '1,000 events / one file append of the same bytes',
+    value: ratio,
+    unit: '×',
+    bar: '≤ 1.5',
+    ok: ratio <= 1.5,
+    detail,
+  }
+}
+
+function journal(run: string): string {
+  const lines: string[] = []
+  let previous = '0'.repeat(64)
+  for (let i = 0; i < 1000; i++) {
+    const line = lineOf(run, i)
+    previous = hash('sha256', `${previous}\n${line}`)
+    lines.push(`${line}${previous}\n`)
+  }
+  return lines.join('')
+}
+
+/** 100,000 events in 100 runs. */
+async function verification(folder: string): Promise<Bar> {
+  const home = join(folder, 'verified')
+  const store = await openStore({ home })
+  for (let run = 0; run < 100; run++) {
+    const chain = store.startRun(newId<RunId>(), start)
+    for (let i = 0; i < 996; i++) chain.append('call.resolved', event)
+    await chain.finish({ status: 'done', callCount: 996, ms: 1 })
+  }
+  await store.close()
+  const times: number[] = []
+  let events = 0
+  for (let round = 0; round < 3; round++) {
+    times.push(await time(async () => ({ events } = await verify(home))))
+  }
+  const seconds = median(times) / 1000
+  const detail = `${events} events`
+  return { name: 'verify', value: seconds, unit: 's', bar: '≤ 1.5', ok: events >= 100_000 && seconds <= 1.5, detail }
+}
+
+function lineOf(run: string, n: number): string {
+  return JSON.stringify({ run, n, at: new Date().toISOString(), type: 'call.resolved', body: event })
+}
+
+function appendSynced(file: number, text: string): void {
+  writeSync(file, text)
+  fdatasyncSync(file)
+}
+
+async function time(work: () => unknown): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(2)} ms`
+}
+
+function print(bars: Bar[]): void {
+  if (process.argv.includes('--json')) return console.log(JSON.stringify(bars))
+  for (const { name, value, unit, bar, ok, detail } of bars) {
+    console.log(`${ok ? 'ok    ' : 'MISSED'} ${name.padEnd(54)} ${value.toFixed(2)} ${unit} (${bar})  ${detail}`)
+  }
+}
+
+await main()
