@@ -3,13 +3,14 @@
 export type Field = { weight: number /** How much a long text is held against it, 0 to 1. */; length: number }
 
 export type Bm25 = {
-  count: number
   words: Map<string, number>
   /** Word w occurs in documents[starts[w]] up to documents[starts[w + 1]], there with strengths[…], each below 1. */
   starts: Uint32Array
   documents: Uint32Array
   strengths: Float32Array
   rarities: Float32Array
+  /** Where evidenceOf writes: one for all queries, so that a query leaves no garbage of this size behind. */
+  evidence: Float32Array
 }
 
 /** Where more occurrences of a word stop making it stronger. */
@@ -37,7 +38,7 @@ export function buildBm25(texts: readonly (readonly string[][])[], fields: reado
   const rarities = Float32Array.from({ length: words.size }, (_, word) => {
     return rarity(starts[word + 1]! - starts[word]!) / rarity(0)
   })
-  return { count: texts.length, words, starts, documents, strengths, rarities }
+  return { words, starts, documents, strengths, rarities, evidence: new Float32Array(texts.length) }
 }
 
 /** How often each word stands in a document: every field counts by its weight and its length. */
@@ -62,10 +63,11 @@ function frequenciesOf(
 /**
  * For each document how much speaks for it: of every word of the query its rarity, 1 for a word that nobody else has,
  * times how strongly the document has it. So two rare words in a name come near 2, whatever the size of the collection.
+ * What it gives is good until the next query.
  */
 export function evidenceOf(index: Bm25, query: ReadonlySet<string>): Float32Array {
-  const { count, words, starts, documents, strengths, rarities } = index
-  const evidence = new Float32Array(count)
+  const { words, starts, documents, strengths, rarities, evidence } = index
+  evidence.fill(0)
   for (const spelling of query) {
     const word = words.get(spelling)
     if (word === undefined) continue

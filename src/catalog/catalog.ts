@@ -48,6 +48,8 @@ type Entry = {
   tools: Tool[] | null
   live: boolean
   upstream: Upstream
+  /** While it is being asked for its tools. */
+  asking: Promise<void> | null
   /** Why it could not be asked, until it is time to try again. */
   failure: { error: AppError; until: number } | null
 }
@@ -116,7 +118,7 @@ function openEntry(name: string, options: CatalogOptions, guard: Guard, moved: (
   }
   const upstream = new Upstream({ name, config, guard, baseEnv, era: () => era, opened, changed })
   const tools = remembered && toTools(name, config, remembered.tools)
-  const entry: Entry = { name, digest, tools, live: false, upstream, failure: null }
+  const entry: Entry = { name, digest, tools, live: false, upstream, asking: null, failure: null }
   return entry
 }
 
@@ -126,7 +128,10 @@ async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
   if (!refresh && failure !== null && Date.now() < failure.until)
     return { tools: [], problems: [{ server: name, ...failure }] }
   try {
-    await entry.upstream.list()
+    entry.asking ??= entry.upstream.list().finally(() => {
+      entry.asking = null
+    })
+    await entry.asking
     return { tools: entry.tools ?? [], problems: [] }
   } catch (thrown) {
     const error = toAppError(thrown)

@@ -127,6 +127,6 @@ export function unreachable(name: string, config: ServerConfig, wire: Wire | nul
 function reasonOf(error: unknown): string {
   let inner = error
   for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
-  const reason = inner instanceof Error ? inner.message || inner.name : String(inner)
+  const reason = inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
   return reason.slice(0, limits.upstreamReasonCharactersMax)
 }

@@ -34,9 +34,19 @@ for pid in $tree; do kill -s KILL "$pid"; done`
 
 /**
  * Runs before each server and becomes it: it enters its own group into the guard's list first, so that there is no moment
- * in which the server lives and the guard does not know it. What a shell adds to the environment is taken out again.
+ * in which the server lives and the guard does not know it. What a shell adds to the environment, and the configuration
+ * does not name, is taken out again; bash adds one more as it leaves.
  */
-export const enterScript = `echo "+ $$" >&3; unset PWD OLDPWD SHLVL _; exec 3>&- "$@"`
+export function enterScript(env: Record<string, string>): string {
+  const added = ['PWD', 'OLDPWD', 'SHLVL', '_'].filter((name) => !Object.hasOwn(env, name))
+  return `
+echo "+ $$" >&3
+unset ${added.join(' ')}
+case $BASH_VERSION in
+  '') exec 3>&- "$@" ;;
+  *) exec 3>&- env -u SHLVL "$@" ;;
+esac`
+}
 
 export type Guard = {
   /** What a new server gets as its descriptor 3, for enterScript. */
@@ -56,6 +66,7 @@ export function openGuard(): Guard {
     const child = spawn('/bin/sh', ['-c', guardScript, 'metier-guard'], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
       env: {},
     })
     const input = child.stdin as Socket

@@ -109,6 +109,16 @@ test('try() of an address where nobody listens was not sent', async (t) => {
   assert.match(outcome.error.message, /Cannot reach the server "web": .*ECONNREFUSED/)
 })
 
+test('try() was not sent when the server has gone since the last call', async (t) => {
+  const listener = handMade((_, response, id) => answer(response, id, 'here'))
+  const server = createServer({ keepAliveTimeout: 1 }, listener).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { catalog } = open(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+  assert.equal(brief(await attempt(catalog)), 'here')
+  await new Promise((resolve) => server.close(resolve))
+  assert.equal(brief(await attempt(catalog)), 'not_sent UPSTREAM_UNREACHABLE')
+})
+
 test('try() was not sent when the server turns the request away, and unknown when it breaks', async (t) => {
   const table: [number, string][] = [
     [401, 'not_sent UPSTREAM_UNREACHABLE'],
@@ -163,10 +173,12 @@ test('try() begins a new session after the server has forgotten the old one', as
     handMade((request, response, id) => {
       const session = request.headers['mcp-session-id']
       if (session === 'session-1') response.writeHead(404).end()
+      else if (session === 'session-2') response.writeHead(400).end()
       else answer(response, id, String(session))
     }),
   )
   const { catalog } = open(t, url)
   assert.equal(brief(await attempt(catalog)), 'not_sent UPSTREAM_UNREACHABLE')
-  assert.equal(brief(await attempt(catalog)), 'session-2')
+  assert.equal(brief(await attempt(catalog)), 'not_sent UPSTREAM_UNREACHABLE')
+  assert.equal(brief(await attempt(catalog)), 'session-3')
 })

@@ -43,7 +43,13 @@ const connectErrors = new Set([
 ])
 
 /** Statuses with which a server turns a request away before it looks at the call: no session, no right, not now. */
-const refusals = new Set([401, 403, 404, 405, 406, 413, 415, 429])
+const refusals = new Set([400, 401, 403, 404, 405, 406, 413, 415, 429])
+
+/** After a restart a server does not know our session: by the protocol it says 404, and many say 400. */
+export function hasForgotten(wire: unknown, error: unknown): boolean {
+  if (!(error instanceof SdkHttpError) || !(wire instanceof HttpWire)) return false
+  return wire.sessionId !== undefined && (error.status === 404 || error.status === 400)
+}
 
 function wasRefused(error: unknown): boolean {
   if (error instanceof SdkHttpError) return refusals.has(error.status ?? 0)

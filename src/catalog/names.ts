@@ -19,7 +19,7 @@ export function named({ exact, near }: Names, text: string): { places: readonly 
   if (places !== undefined) return { places, score: 1 }
   const loosely = loose(text) === '' ? undefined : near.get(loose(text))
   if (loosely !== undefined) return { places: loosely, score: 0.99 }
-  return { places: /\s/.test(text.trim()) ? [] : mistyped(exact, plain(text)), score: 0.98 }
+  return { places: /^[\w.:/-]+$/.test(text.trim()) ? mistyped(exact, plain(text)) : [], score: 0.98 }
 }
 
 /** Whoever writes one word means a name: one slip of the hand is forgiven, except in very short ones. */

@@ -79,7 +79,9 @@ test('search() abstains when nothing fits, and says which words matched nothing 
   assert.deepEqual(whales.results, [])
   assert.deepEqual(whales.unmatched, ['translate', 'sanskrit', 'poetry', 'whale', 'song'])
   assert.deepEqual(whales.nearest, [])
-  const near = find('book a flight to Lisbon with two checked bags and an amount of legroom')
+  const near = find(
+    'book a cheap direct flight to Oslo next friday with an extra amount of legroom and a vegetarian meal',
+  )
   assert.equal(near.status, 'nothing_fits')
   assert.deepEqual(near.nearest, ['fx:pay'])
   for (const intent of ['', '   ', 'the of and', '???']) assert.equal(find(intent).status, 'nothing_fits', intent)

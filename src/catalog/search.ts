@@ -2,8 +2,7 @@
 import { isObject, type Tool } from '#model'
 import { type Bm25, bestOf, buildBm25, evidenceOf } from './bm25.ts'
 import { buildNames, type Names, named } from './names.ts'
-import { stem } from './stem.ts'
-import { contentOf, genericWords, wordsOf } from './words.ts'
+import { comparable, contentOf, genericWords, wordsOf } from './words.ts'
 
 export type Query = { intent: string; filter?: { server?: string; effect?: string; minScore?: number }; limit: number }
 export type Hit = { tool: Tool; score: number; why: string }
@@ -21,25 +20,32 @@ const fields = [
 
 /**
  * Evidence becomes a score between 0 and 1 by what chance would give: among more tools some share a word by accident, and
- * in a long intent too. The constants and the least score keep 95 in 100 right answers of the tuning sets of
- * bench/retrieval.ts, at 10 to 1000 tools.
+ * in a long intent too. The constants and the least score were chosen on the tuning sets of bench/retrieval.ts so that
+ * about 95 in 100 right answers are kept; it says how many wrong ones are turned away.
  */
 const chanceByTools = 0.15
 const chanceByWords = 0.05
 const scoreMin = 0.3
-const genericRarity = 0.6
+const writtenShare = 0.2
+const genericShare = 0.6
 const nearestMax = 3
 
 export function buildIndex(tools: readonly Tool[]): Index {
-  const bm25 = buildBm25(
-    tools.map((tool) => fields.map(({ textOf }) => wordsOf(textOf(tool)))),
-    fields,
-  )
-  for (const spelling of genericWords) {
-    const word = bm25.words.get(spelling)
-    if (word !== undefined) bm25.rarities[word]! *= genericRarity
-  }
+  const texts = tools.map((tool) => fields.map(({ textOf }) => formsOf(textOf(tool))))
+  const bm25 = buildBm25(texts, fields)
+  for (const [form, word] of bm25.words) bm25.rarities[word]! *= weightOf(form)
   return { tools, bm25, names: buildNames(tools) }
+}
+
+/** Each word by its stem and, so that "store" is nearer to "store" than to "stored", also as it is written. */
+function formsOf(text: string): string[] {
+  return contentOf(text).flatMap((word) => [comparable(word), `=${word}`])
+}
+
+function weightOf(form: string): number {
+  const written = form.startsWith('=')
+  const generic = genericWords.has(written ? comparable(form.slice(1)) : form)
+  return (written ? writtenShare : 1 - writtenShare) * (generic ? genericShare : 1)
 }
 
 export function search(index: Index, { intent, filter = {}, limit }: Query): Found {
@@ -53,9 +59,9 @@ export function search(index: Index, { intent, filter = {}, limit }: Query): Fou
 }
 
 function scoresOf({ tools, bm25, names }: Index, intent: string): Float32Array {
-  const words = new Set(wordsOf(intent))
-  const chance = chanceByTools * Math.log(tools.length + 1) + chanceByWords * words.size
-  const scores = evidenceOf(bm25, words)
+  const forms = new Set(formsOf(intent))
+  const chance = chanceByTools * Math.log(tools.length + 1) + (chanceByWords * forms.size) / 2
+  const scores = evidenceOf(bm25, forms)
   for (let place = 0; place < scores.length; place++) {
     if (scores[place]! > 0) scores[place] = scores[place]! / (scores[place]! + chance)
   }
@@ -75,7 +81,7 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
   const found = new Map<string, Set<string>>()
   for (const { name, textOf } of fields) {
     const here = new Set(wordsOf(textOf(tool)))
-    for (const word of asked) if (here.has(stem(word))) found.set(name, (found.get(name) ?? new Set()).add(word))
+    for (const word of asked) if (here.has(comparable(word))) found.set(name, (found.get(name) ?? new Set()).add(word))
   }
   const reasons = [...found].map(([name, words]) => `${name}: ${[...words].join(', ')}`)
   if (score >= 0.98) reasons.unshift(score === 1 ? 'this is its name' : 'this is nearly its name')
@@ -83,7 +89,7 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
 }
 
 function unmatchedOf({ bm25 }: Index, intent: string): string[] {
-  return [...new Set(contentOf(intent))].filter((word) => !bm25.words.has(stem(word)))
+  return [...new Set(contentOf(intent))].filter((word) => !bm25.words.has(comparable(word)))
 }
 
 function parametersOf({ input }: Tool): string[] {

@@ -1,6 +1,7 @@
 /** A server as a child process: one JSON message per line, a process group of its own, a minimal environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isObject, limits } from '#model'
@@ -26,6 +27,7 @@ export class StdioWire implements Transport {
   readonly #tail = tailKeeper(limits.upstreamStderrBytesMax)
   #child: ChildProcess | null = null
   #ended: Promise<void> = Promise.resolve()
+  #closing: Promise<void> | null = null
   #over = false
   #graceUntil = 0
 
@@ -53,7 +55,7 @@ export class StdioWire implements Transport {
 
   async start(): Promise<void> {
     const { command, args, env, cwd, guard } = this.#options
-    const child = spawn('/bin/sh', ['-c', enterScript, 'sh', command, ...args], {
+    const child = spawn('/bin/sh', ['-c', enterScript(env), 'sh', command, ...args], {
       cwd,
       env,
       detached: true,
@@ -61,7 +63,9 @@ export class StdioWire implements Transport {
     })
     this.#child = child
     const drained = once(child, 'close').catch(() => {})
-    await once(child, 'spawn')
+    await once(child, 'spawn').catch((error) => {
+      throw existsSync(cwd) ? error : new Error(`its folder "${cwd}" does not exist`)
+    })
     guard.remember(child.pid!)
     this.#listen(child)
     this.#ended = once(child, 'exit').then(async () => {
@@ -75,21 +79,29 @@ export class StdioWire implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (!stdin?.writable || this.end !== null) throw new Error('the server is not running')
+    const line = `${JSON.stringify(message)}\n`
     const receipt = this.receipts.leaving(message)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+    stdin.write(line, (error) => {
       if (!error) return resolve()
       // The system did not take the end of the line, so the server, which waits for it, has seen no request.
       if (receipt?.state === 'sent') receipt.state = 'waiting'
       reject(error)
+      // It does not listen any more, even if it lives.
+      void this.close()
     })
     return promise
   }
 
   /** End of input, then SIGTERM, then SIGKILL to the whole group and to those below the server that left it. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#stop()
+    return this.#closing
+  }
+
+  async #stop(): Promise<void> {
     const child = this.#child
-    if (child?.pid === undefined) return this.#finish()
+    if (this.#over || child?.pid === undefined) return this.#finish()
     const below = descendantsOf(child.pid)
     this.#graceUntil = Date.now() + limits.upstreamStopMsMax
     child.stdin?.end()
@@ -110,6 +122,8 @@ export class StdioWire implements Transport {
       child.stdout!.removeAllListeners('data').resume()
       signal(child.pid!, 'SIGKILL')
     })
+    // Whoever closes its output will not answer any more, even if it lives.
+    child.stdout!.on('end', () => setTimeout(() => void this.close(), limits.upstreamDrainMsMax).unref())
     child.stderr!.on('data', (chunk: Buffer) => this.#tail.add(chunk))
     child.stdin!.on('error', (error) => this.onerror?.(error))
     child.on('error', (error) => this.onerror?.(error))

@@ -1,5 +1,4 @@
 /** One upstream server over its life: started when needed, ended when idle, started again after a death. */
-import { SdkHttpError } from '@modelcontextprotocol/client'
 import { type AppError, isObject, type Json, type ServerConfig, type Tool, type Try } from '#model'
 import {
   type Connection,
@@ -11,6 +10,7 @@ import {
   unreachable,
   type Wire,
 } from './connect.ts'
+import { hasForgotten } from './http.ts'
 import { answered, cancelledOf, failed, isTimeout, timeoutOf } from './outcome.ts'
 import { openSlots } from './slots.ts'
 
@@ -93,7 +93,7 @@ export class Upstream {
       const call = { name: tool.name, arguments: own }
       return answered(tool.id, await client.callTool(call, { signal: both, timeout: timeoutMs, toolDefinition }))
     } catch (error) {
-      if (error instanceof SdkHttpError && error.status === 404) this.#retire(line)
+      if (hasForgotten(wire, error)) this.#retire(line)
       const timedOut = isTimeout(error) && !broken.signal.aborted
       const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : null
       return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error))

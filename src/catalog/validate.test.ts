@@ -97,6 +97,7 @@ test('problemOf() lets the server judge where the schema is of no use', () => {
     { properties: { a: { $ref: '#/nowhere' } } },
     { properties: { a: { type: 'string', pattern: '(' } } },
     { properties: { a: { enum: ['x'.repeat(limits.toolSchemaBytesMax)] } } },
+    { $id: 'x', properties: { a: { $id: 'x' } } },
     deep,
   ]
   for (const input of useless) assert.equal(problemOf(tool(input), { a: 'x' }), null)
@@ -108,6 +109,18 @@ test('problemOf() does not hang on a pattern that takes for ever, nor on a schem
   assert.equal(problemOf(evil, { a: `${'a'.repeat(40)}!` }), null)
   const endless = tool({ properties: { a: { $ref: '#/$defs/x' } }, $defs: { x: { $ref: '#/$defs/x' } } })
   assert.equal(problemOf(endless, { a: 1 }), null)
+  const laughs = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `l${at}`,
+      { allOf: [{ $ref: `#/$defs/l${at + 1}` }, { $ref: `#/$defs/l${at + 1}` }] },
+    ]),
+  )
+  assert.equal(
+    problemOf(tool({ properties: { a: { $ref: '#/$defs/l0' } }, $defs: { ...laughs, l40: {} } }), { a: 1 }),
+    null,
+  )
+  const unique = tool({ properties: { a: { uniqueItems: true } } })
+  assert.equal(problemOf(unique, { a: Array.from({ length: 60_000 }, (_, at) => ({ at })) }), null)
   assert(Date.now() - began < 2000)
   assert.equal(problemOf(tool(schema), {})?.code, 'MISSING_REQUIRED_PARAM')
 })

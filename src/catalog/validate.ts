@@ -71,36 +71,47 @@ function invalid(
   return new AppError('INVALID_INPUT_PARAM', message, { ...context, tool: tool.id })
 }
 
-/** A foreign schema may hold a pattern that takes for ever: the check has a time limit that also stops a regular expression. */
+/** A foreign schema may take for ever: such a check has a time limit, which also stops a regular expression. */
 const timed = createContext({ check: () => {} })
 const timedCheck = new Script('check()')
 
+/** What can take long: patterns, references that multiply, comparing all with all, and a schema that is simply large. */
+function isHeavy(text: string): boolean {
+  return text.length > limits.toolSchemaLightBytesMax || /"(?:pattern\w*|\$\w*[rR]ef|uniqueItems)":/.test(text)
+}
+
 function errorsOf(tool: Tool, args: Json): OutputUnit[] {
-  const validator = validatorOf(tool)
-  if (validator === null) return []
   let errors: OutputUnit[] = []
-  timed.check = () => {
-    errors = validator.validate(args).errors
-  }
   try {
-    timedCheck.runInContext(timed, { timeout: limits.schemaCheckMsMax })
+    const { validator, heavy } = checkerOf(tool)
+    const check = () => {
+      errors = validator?.validate(args).errors ?? []
+    }
+    if (!heavy) check()
+    else {
+      timed.check = check
+      timedCheck.runInContext(timed, { timeout: limits.schemaCheckMsMax })
+    }
   } catch {
     return []
   }
   return errors
 }
 
-const validators = new Map<string, Validator | null>()
+type Checker = { validator: Validator | null; heavy: boolean }
 
-function validatorOf(tool: Tool): Validator | null {
-  const known = validators.get(tool.digest)
+const checkers = new Map<string, Checker>()
+
+function checkerOf({ digest, input }: Tool): Checker {
+  const known = checkers.get(digest)
   if (known !== undefined) return known
-  if (validators.size >= limits.catalogToolsMax) validators.clear()
-  const validator = isBounded(tool.input)
-    ? new Validator(tool.input as Schema, draftOf(tool.input.$schema), false)
-    : null
-  validators.set(tool.digest, validator)
-  return validator
+  if (checkers.size >= limits.catalogToolsMax) checkers.clear()
+  const text = JSON.stringify(input)
+  const bounded = text.length <= limits.toolSchemaBytesMax && isWithin(input, limits.toolSchemaDepthMax)
+  const validator = bounded ? new Validator(input as Schema, draftOf(input.$schema), false) : null
+  const checker = { validator, heavy: isHeavy(text) }
+  checkers.set(digest, checker)
+  return checker
 }
 
 function draftOf(name: unknown): SchemaDraft {
@@ -108,10 +119,6 @@ function draftOf(name: unknown): SchemaDraft {
   if (text.includes('draft-04')) return '4'
   if (text.includes('draft-07') || text.includes('draft-06')) return '7'
   return text.includes('2019-09') ? '2019-09' : '2020-12'
-}
-
-function isBounded(schema: unknown): boolean {
-  return JSON.stringify(schema).length <= limits.toolSchemaBytesMax && isWithin(schema, limits.toolSchemaDepthMax)
 }
 
 function isWithin(value: unknown, depth: number): boolean {

@@ -47,7 +47,8 @@ export function wordsOf(text: string): string[] {
 /** Few words make most of any text, so their stems are kept. */
 const stems = new Map<string, string>()
 
-function comparable(word: string): string {
+/** The stem of a word as split() gives it. */
+export function comparable(word: string): string {
   const known = stems.get(word)
   if (known !== undefined) return known
   if (stems.size >= limits.stemsKeptMax) stems.clear()

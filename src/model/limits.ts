@@ -57,6 +57,9 @@ export const limits = {
   /** Heap and mappings of the process around the engine. */
   boxDataBytesMax: 1536 * 1024 * 1024,
   boxFilesMax: 64,
+  /** Over the whole life of a box; what it serves is bounded, so that no program meets the end of another's share. */
+  boxCpuSecondsMax: 3600,
+  boxProgramsMax: 200,
   /** Measured: 12 MB hold every recursion that 256 KB of the engine's own stack can hold. */
   boxStackBytesMax: 24 * 1024 * 1024,
 
@@ -119,6 +122,8 @@ export const limits = {
   signatureCharactersMax: 2000,
   signatureDepthMax: 6,
   signatureUnionMax: 12,
+  /** Up to this size, and without patterns and the like, a schema is checked without a clock. */
+  toolSchemaLightBytesMax: 8 * 1024,
   schemaCheckMsMax: 100,
   stemsKeptMax: 100_000,
 
@@ -130,4 +135,47 @@ export const limits = {
   httpHeartbeatMs: 15_000,
   stdioMessageBytesMax: 4 * 1024 * 1024,
   clientNameCharactersMax: 128,
+
+  scriptBytesMax: 1024 * 1024,
+  scriptTimeoutSecondsDefault: 60,
+  scriptTimeoutSecondsMax: 300,
+  scriptInputsMax: 64,
+  scriptInputPathBytesMax: 1024,
+  scriptInputsBytesMax: 256 * 1024 * 1024,
+  /** Kept of each output. */
+  scriptOutputBytesMax: 1024 * 1024,
+  /** Read of each output and thrown away, before the script is killed for it. */
+  scriptFloodBytesMax: 16 * 1024 * 1024,
+  /** Of each output, what an error carries. */
+  scriptErrorOutputBytesMax: 4096,
+  scriptMemoryBytesMax: 256 * 1024 * 1024,
+  scriptTasksMax: 64,
+  scriptCpusMax: 1,
+  /** Of `/tmp`, and of a single file. */
+  scriptDiskBytesMax: 64 * 1024 * 1024,
+  scriptSharedMemoryBytesMax: 1024 * 1024,
+  scriptFilesMax: 256,
+  /** What gVisor needs for itself, beside the script's share. */
+  scriptSentryBytesMax: 64 * 1024 * 1024,
+  scriptSentryTasksMax: 1000,
+  scriptBoxStartMsMax: 15_000,
+  /** From the kill of a box until nothing of it is alive. */
+  scriptBoxEndMsMax: 5000,
+  scriptBoxIdleMsMax: 10 * 60 * 1000,
+  scriptPoolSize: 1,
+  /** Running at a time; further ones wait. */
+  scriptBoxesMax: 16,
+  scriptBoxesWaitingMax: 1000,
+  /** A box that was taken from the pool is replaced after this time, so as not to slow down its script. */
+  scriptRefillMs: 50,
+  /** How often memory is measured where the system does not limit it for us. */
+  scriptWatchMs: 100,
+  scriptProbeMsMax: 5000,
+  /** For compiling Go's standard library once. */
+  scriptPrimeMsMax: 20 * 60 * 1000,
+  scriptPrimeMemoryBytesMax: 4 * 1024 * 1024 * 1024,
+  outboundHeadBytesMax: 16 * 1024,
+  outboundHeadMsMax: 10_000,
+  outboundConnectMsMax: 10_000,
+  outboundConnectionsMax: 64,
 } as const

@@ -144,7 +144,7 @@ test('parseConfig() names variables that are not set and leaves them as they sta
 })
 
 test('parseConfig() collects secrets: what a variable brought in, and what stands under a secret-looking name', () => {
-  const env = { VALUE: 'value-by-variable', SHORT: 'short', HOME: '/home/somebody' }
+  const env = { VALUE: 'value-by-variable', SHORT: 'short', HOME: '/users/somebody' }
   const config = parse(
     {
       servers: {

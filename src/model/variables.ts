@@ -28,7 +28,7 @@ export function expand(expansion: Expansion, text: string): string {
 }
 
 const secretName =
-  /token|secret|passw|passphrase|credential|authorization|cookie|bearer|private|api_?key|(?:^|_)(?:key|pat|auth|pwd)$/
+  /token(?!i[sz])|secret|passw|passphrase|credential|authorization|cookie|bearer|private|api_?key|(?:^|_)(?:key|pat|auth|pwd)$/
 
 /** Whether what stands under this name is to be kept quiet about: `GITHUB_TOKEN`, `x-api-key`, `apiKey`. */
 export function isSecretName(name: string): boolean {

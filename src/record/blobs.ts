@@ -1,16 +1,6 @@
 /** Large values, each in a file named by the SHA-256 of its bytes. */
 import { hash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '#model'
 import type { BlobBytes, BlobReference } from './line.ts'
@@ -28,15 +18,6 @@ export function writeBlob(folder: string, { digest, bytes }: BlobBytes): void {
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-export function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }

@@ -54,73 +54,69 @@ const suspendedStatus = { approval: 'approval_required', uncertain: 'uncertain',
 
 export function openChain(start: ChainStart, world: ChainWorld): Chain {
   const { run, epoch } = start
+  const { queue } = world
   const secrets = [...start.sealed]
   const taken = new Set<number>()
-  let { n, at, opens } = start
-  let draft = emptyDraft()
-  let timer: NodeJS.Timeout | undefined
+  let { n, at } = start
+  let draft = newDraft(start.opens)
+  /** The bundle that the draft is in: until it leaves, the draft may grow. */
+  let bundle: number | null = null
   let posted: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
   let failure: AppError | undefined
   let isOver = false
 
-  function emptyDraft(): Pick<ChainWrite, 'entries' | 'consumed' | 'sealed'> {
-    return { entries: { types: [], ats: [], bodies: [], blobs: [] }, consumed: [], sealed: [] }
+  function newDraft(opens: ChainWrite['opens']): ChainWrite {
+    const entries = { types: [], ats: [], bodies: [], blobs: [] }
+    return { kind: 'chain', run, epoch, after: n, opens, entries, consumed: [], sealed: [], leaves: null }
   }
 
-  /** Whoever waits for nothing still gets to the disk, a little later. */
-  function postSoon(): void {
+  /** The draft to write into. Whoever waits for nothing still gets to the disk, a little later. */
+  function openDraft(): ChainWrite {
     if (failure) throw failure
     assert(!isOver, 'nothing is written to a run after its owner has left it')
-    if (draft.entries.types.length >= limits.commitRequestsMax) postRest()
-    timer ??= setTimeout(postRest, limits.commitDelayMsMax)
-    world.buffered.add(postRest)
+    if (bundle === queue.bundle()) return draft
+    if (bundle !== null) draft = newDraft(null)
+    bundle = null
+    timer ??= setTimeout(post, limits.commitDelayMsMax)
+    world.buffered.add(post)
+    return draft
   }
 
-  function postRest(): void {
-    post(null)
-  }
-
-  function post(leaves: ChainWrite['leaves']): void {
+  function post(): void {
     clearTimeout(timer)
     timer = undefined
-    world.buffered.delete(postRest)
-    const { entries, consumed, sealed } = draft
-    const count = entries.types.length
-    if (count + consumed.length + sealed.length === 0) return
-    posted = world.queue.ask({ kind: 'chain', run, epoch, after: n - count, opens, ...draft, leaves })
-    posted.catch((error) => (failure ??= toAppError(error)))
-    draft = emptyDraft()
-    opens = null
+    if (!world.buffered.delete(post)) return
+    bundle = queue.bundle()
+    posted = queue.ask(draft)
+    posted.catch((error) => {
+      failure ??= toAppError(error)
+    })
   }
 
   async function durable(): Promise<void> {
-    postRest()
+    post()
     await posted
     if (failure) throw failure
   }
 
   function append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number } {
     const { text, blobs } = bodyText(body)
-    postSoon()
+    const { entries } = openDraft()
     n += 1
     at = Math.max(at, world.now())
-    const { types, ats, bodies } = draft.entries
-    types.push(type)
-    ats.push(at)
-    bodies.push(text)
-    draft.entries.blobs.push(...blobs)
+    entries.types.push(type)
+    entries.ats.push(at)
+    entries.bodies.push(text)
+    entries.blobs.push(...blobs)
     return { n, at }
   }
 
-  async function leave(
-    type: 'run.suspended' | 'run.finished',
-    body: object,
-    leaves: ChainWrite['leaves'],
-  ): Promise<void> {
+  function leave(type: 'run.suspended' | 'run.finished', body: object, leaves: ChainWrite['leaves']): Promise<void> {
     append(type, body as never)
-    post(leaves)
+    draft.leaves = leaves
     isOver = true
-    await durable()
+    return durable()
   }
 
   return {
@@ -131,23 +127,18 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     durable,
     inbox: () => world.readInbox(run).filter(({ id }) => !taken.has(id)),
     consume(id) {
-      postSoon()
+      openDraft().consumed.push(id)
       taken.add(id)
-      draft.consumed.push(id)
     },
     onInbox: (listener) => world.onInbox(run, listener),
     seal(placeholder, value, server) {
-      postSoon()
+      const box = sealText(value, sealPlace(run, placeholder, server), world.sealingKey())
+      openDraft().sealed.push({ placeholder, server, box })
       secrets.push({ placeholder, value, server })
-      draft.sealed.push({
-        placeholder,
-        server,
-        box: sealText(value, sealPlace(run, placeholder, server), world.sealingKey()),
-      })
     },
     sealed: () => [...secrets],
-    suspend: (body) => leave('run.suspended', body, { status: suspendedStatus[body.why], callCount: null }),
-    finish: (body) => leave('run.finished', body, { status: body.status, callCount: body.callCount }),
+    suspend: async (body) => leave('run.suspended', body, { status: suspendedStatus[body.why], callCount: null }),
+    finish: async (body) => leave('run.finished', body, { status: body.status, callCount: body.callCount }),
   }
 }
 

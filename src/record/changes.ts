@@ -1,20 +1,23 @@
-/** Sees what others wrote: SQLite's data_version is read every few milliseconds while somebody listens. */
+/** Sees what was written, by us or by others: SQLite's data_version is read every few milliseconds while somebody listens. */
 import type { DatabaseSync } from 'node:sqlite'
 import { limits, type RunId } from '#model'
 
 export type Changes = {
   onChange(listener: () => void): () => void
-  /** Fires for every row of the run's inbox that came since, also for those that wait already. */
+  /** Fires when something came into the run's inbox, also for what waits there already. */
   onInbox(run: RunId, listener: () => void): () => void
   /** Looks at once instead of at the next tick. */
   look(): void
   stop(): void
 }
 
+type InboxListener = { run: RunId; listener: () => void; lastId: number }
+
 export function watchChanges(database: DatabaseSync): Changes {
   const version = database.prepare('PRAGMA data_version')
   const arrived = database.prepare('SELECT run, max(id) AS id FROM inbox GROUP BY run')
   const listeners = new Set<() => void>()
+  const inboxListeners = new Set<InboxListener>()
   let timer: NodeJS.Timeout | undefined
   let seen: unknown
 
@@ -23,25 +26,31 @@ export function watchChanges(database: DatabaseSync): Changes {
     if (now === seen) return
     seen = now
     for (const listener of [...listeners]) listener()
+    if (inboxListeners.size > 0) lookIntoInbox()
   }
 
-  function onChange(listener: () => void): () => void {
-    listeners.add(listener)
+  function lookIntoInbox(): void {
+    const ids = new Map(arrived.all().map(({ run, id }) => [run as RunId, id as number]))
+    for (const waiting of [...inboxListeners]) {
+      const id = ids.get(waiting.run) ?? 0
+      if (id <= waiting.lastId) continue
+      waiting.lastId = id
+      waiting.listener()
+    }
+  }
+
+  function listen<Listener>(set: Set<Listener>, listener: Listener): () => void {
+    set.add(listener)
     timer ??= setInterval(look, limits.foreignPollMs).unref()
     return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0) stop()
+      set.delete(listener)
+      if (listeners.size + inboxListeners.size === 0) stop()
     }
   }
 
   function onInbox(run: RunId, listener: () => void): () => void {
-    let last = 0
     seen = undefined
-    return onChange(() => {
-      const id = (arrived.all() as { run: string; id: number }[]).find((row) => row.run === run)?.id ?? 0
-      if (id > last) listener()
-      last = Math.max(last, id)
-    })
+    return listen(inboxListeners, { run, listener, lastId: 0 })
   }
 
   function stop(): void {
@@ -49,5 +58,5 @@ export function watchChanges(database: DatabaseSync): Changes {
     timer = undefined
   }
 
-  return { onChange, onInbox, look, stop }
+  return { onChange: (listener) => listen(listeners, listener), onInbox, look, stop }
 }

@@ -1,11 +1,13 @@
 /** Checkpoints: the heads that moved, signed, in the home's chain and once more in a file outside the database. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { homeChain, limits } from '#model'
 import { oneEntry } from './apply.ts'
 import { homePaths } from './home.ts'
 import { publicKeyOf, signingKey, signText } from './keys.ts'
 import { appendHome, inTransaction, type Ledger } from './ledger.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export type Heads = Record<string, { n: number; hash: string }>
 
@@ -44,6 +46,7 @@ export function mendCheckpoints(file: string, database: DatabaseSync): void {
   const descriptor = openSync(file, 'a+', 0o600)
   try {
     const { end, n } = lastWhole(descriptor)
+    if (end === 0) syncFolder(dirname(file))
     const missing = database
       .prepare(`SELECT line FROM event WHERE type = 'ledger.checkpointed' AND run = 'home' AND n > ? ORDER BY n`)
       .all(n) as { line: string }[]

@@ -1,7 +1,8 @@
 /** The home folder: where everything of one record lies. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { storeError } from './store-error.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export const homePaths = (home: string) => ({
   database: join(home, 'metier.db'),
@@ -16,10 +17,11 @@ export const homePaths = (home: string) => ({
 export function createHome(home: string): void {
   const { blobs, artifacts, keys, processes } = homePaths(home)
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 })
+    const isNew = mkdirSync(home, { recursive: true, mode: 0o700 }) !== undefined
     for (const folder of [blobs, artifacts, keys, processes]) mkdirSync(folder, { recursive: true, mode: 0o700 })
     const ignore = join(home, '.gitignore')
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
+    if (isNew) syncFolder(dirname(home))
   } catch (error) {
     throw storeError(error, `open the home folder ${home}`)
   }

@@ -9,7 +9,8 @@ import {
   verify,
 } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { syncFolder } from './sync-folder.ts'
 
 export function sealingKey(folder: string): Buffer {
   return Buffer.from(readOrCreate(join(folder, 'seal.key'), () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex')
@@ -64,5 +65,6 @@ function readOrCreate(file: string, make: () => string): string {
   } finally {
     rmSync(draft)
   }
+  syncFolder(dirname(file))
   return readFileSync(file, 'utf8')
 }

@@ -1,12 +1,14 @@
 /** The chains inside the database: transactions, heads, and the one place where an event is inserted. */
+import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { homeChain, limits } from '#model'
-import { syncFolder, writeBlob } from './blobs.ts'
+import { AppError, homeChain, limits } from '#model'
+import { writeBlob } from './blobs.ts'
 import { homePaths } from './home.ts'
 import { type BlobBytes, lineHash, lineText } from './line.ts'
 import type { Entries } from './request.ts'
 import { openForWriting, refuseNewer } from './schema.ts'
 import { isBusy } from './store-error.ts'
+import { syncFolder } from './sync-folder.ts'
 
 export type Head = { n: number; hash: string; at: number }
 
@@ -18,8 +20,18 @@ export type Ledger = {
   sql(text: string): StatementSync
 }
 
+const columns = 5
+/** Many rows in one statement cost half of a statement each. */
+const rowsPerInsert = 32
+const inserts = Array.from({ length: rowsPerInsert + 1 }, (_, rows) => {
+  return `INSERT INTO event (run, n, type, line, hash) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`
+})
+
 export function openLedger(home: string, process: string): Ledger {
-  const database = openForWriting(homePaths(home).database)
+  const file = homePaths(home).database
+  if (!existsSync(file))
+    throw new AppError('LEDGER_BROKEN', `Cannot write the record: ${file} is gone. Restore a backup`)
+  const database = openForWriting(file)
   database.exec(`PRAGMA busy_timeout = ${limits.storeBusyStepMs}`)
   const prepared = new Map<string, StatementSync>()
   const sql = (text: string) => {
@@ -56,31 +68,20 @@ function begin({ sql }: Ledger): void {
   }
 }
 
-/** A part of a transaction that may fail alone. What broke the whole transaction (a full disk) is thrown on. */
-export function inSavepoint<T>({ database, sql }: Ledger, work: () => T): { value: T } | { error: unknown } {
-  sql('SAVEPOINT part').run()
-  try {
-    const value = work()
-    sql('RELEASE part').run()
-    return { value }
-  } catch (error) {
-    if (!database.isTransaction) throw error
-    sql('ROLLBACK TO part').run()
-    sql('RELEASE part').run()
-    return { error }
-  }
-}
-
 /** Appends to a chain after its head, blobs too; the new head is still to be written to the chain's row. */
 export function appendEvents(ledger: Ledger, run: string, head: Head, { types, ats, bodies, blobs }: Entries): Head {
-  const insert = ledger.sql('INSERT INTO event (run, n, type, line, hash) VALUES (?, ?, ?, ?, ?)')
   let { n, hash, at } = head
+  let values: (string | number)[] = []
   for (const [i, type] of types.entries()) {
     n += 1
     at = Math.max(at, ats[i]!)
     const line = lineText(run, n, at, type, bodies[i]!)
     hash = lineHash(hash, line)
-    insert.run(run, n, type, line, hash)
+    values.push(run, n, type, line, hash)
+    const isFull = values.length === columns * rowsPerInsert
+    if (!isFull && i + 1 < types.length) continue
+    ledger.sql(inserts[values.length / columns]!).run(...values)
+    values = []
   }
   if (blobs.length > 0) writeBlobs(ledger, run, blobs)
   return { n, hash, at }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { newId, type ProcessId } from '#model'
+import { storeError } from './store-error.ts'
 
 export type ProcessLock = { process: ProcessId; release(): void }
 
@@ -10,8 +11,7 @@ export type ProcessLock = { process: ProcessId; release(): void }
 export function lockProcess(folder: string): ProcessLock {
   const process = newId<ProcessId>()
   const file = join(folder, `${process}.db`)
-  const database = new DatabaseSync(`${file}.new`)
-  database.exec('BEGIN EXCLUSIVE')
+  const database = lockFile(`${file}.new`)
   renameSync(`${file}.new`, file)
   return {
     process,
@@ -19,6 +19,16 @@ export function lockProcess(folder: string): ProcessLock {
       rmSync(file, { force: true })
       database.close()
     },
+  }
+}
+
+function lockFile(file: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    return database
+  } catch (error) {
+    throw storeError(error, `open ${file}`)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The main thread's side of the writer: asks go out in order and in bundles, answers come back as promises. */
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { AppError, type ErrorData, fromErrorData } from '#model'
+import { type AppError, type ErrorData, fromErrorData } from '#model'
 import type { Ask, Reply, Request, WriterData } from './request.ts'
 import { storeError } from './store-error.ts'
 
@@ -9,28 +10,35 @@ type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
 export type WriterQueue = {
   /** Takes its place in the order now; settles when it is on disk or refused. */
   ask(ask: Ask): Promise<unknown>
+  /** Starts the thread, which takes a while, before the first ask. */
+  start(): void
+  /** The number of the bundle that is being filled: an ask in it may still grow. */
+  bundle(): number
   /** Was anything asked of it? */
   isUsed(): boolean
   close(): Promise<void>
 }
 
-/** The thread starts with the first ask: a process that only reads has none. */
+/** The thread starts when it is needed: a process that only reads has none. */
 export function openQueue(data: WriterData, onCheckpointDue: () => void): WriterQueue {
   const waiting = new Map<number, Waiting>()
   let bundle: Request[] = []
+  let bundleNumber = 0
   let worker: Worker | undefined
   let failure: AppError | undefined
   let lastId = 0
+  let isClosing = false
 
-  function start(): Worker {
+  function startThread(): Worker {
     const thread = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data })
     thread.on('message', (reply: Reply) => {
-      if (reply === 'checkpoint is due') return onCheckpointDue()
-      for (const { id, value, error } of reply) settle(id, value, error)
-      if (waiting.size === 0) thread.unref()
+      if (reply !== 'checkpoint is due') for (const { id, value, error } of reply) settle(id, value, error)
+      else if (!isClosing) onCheckpointDue()
+      if (waiting.size === 0 && !isClosing) thread.unref()
     })
     thread.on('error', fail)
-    thread.on('exit', () => fail(new Error('the writer has ended')))
+    thread.on('exit', () => fail(new Error(isClosing ? 'the store was closed' : 'its writer has ended')))
+    thread.unref()
     return thread
   }
 
@@ -50,30 +58,32 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
   /** After the microtasks of this turn, so that everyone who was woken by one commit shares the next. */
   function post(): void {
     if (bundle.length === 0) return
-    worker ??= start()
+    worker ??= startThread()
     worker.ref()
     worker.postMessage(bundle)
     bundle = []
+    bundleNumber += 1
   }
 
   return {
+    start() {
+      worker ??= startThread()
+    },
     ask(ask) {
       if (failure) return Promise.reject(failure)
       const id = ++lastId
       if (bundle.push({ id, ask }) === 1) queueMicrotask(post)
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
     },
+    bundle: () => bundleNumber,
     isUsed: () => lastId > 0,
     async close() {
+      isClosing = true
       post()
-      const thread = worker
-      if (thread) {
-        thread.ref()
-        const ended = new Promise((resolve) => thread.once('exit', resolve))
-        thread.postMessage('close')
-        await ended
-      }
-      failure ??= new AppError('TOOL_INTERNAL_ERROR', 'Cannot write the record: the store was closed')
+      if (!worker || failure) return fail(new Error('the store was closed'))
+      worker.ref()
+      worker.postMessage('close')
+      await once(worker, 'exit')
     },
   }
 }

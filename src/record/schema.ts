@@ -1,8 +1,10 @@
 /** The database file: its tables, its settings, and a refusal in plain words where it cannot be trusted. */
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError, limits } from '#model'
 import { storeError } from './store-error.ts'
+import { syncFolder } from './sync-folder.ts'
 
 /** `Méti`, so that nobody else's database is taken for ours. */
 const applicationId = 0x4de97469
@@ -48,7 +50,7 @@ export function prepareDatabase(file: string, create: boolean): void {
   try {
     const database = openForWriting(file)
     try {
-      migrate(database, file)
+      if (migrate(database, file)) syncFolder(dirname(file))
     } finally {
       database.close()
     }
@@ -84,8 +86,11 @@ export function refuseNewer(version: number): void {
   })
 }
 
-function migrate(database: DatabaseSync, file: string): void {
-  if (pragma(database, 'user_version') === schemaVersion && pragma(database, 'application_id') === applicationId) return
+/** True if the tables were made. */
+function migrate(database: DatabaseSync, file: string): boolean {
+  if (pragma(database, 'user_version') === schemaVersion && pragma(database, 'application_id') === applicationId) {
+    return false
+  }
   database.exec('BEGIN IMMEDIATE')
   const version = pragma(database, 'user_version') as number
   const isOurs = pragma(database, 'application_id') === applicationId
@@ -98,6 +103,7 @@ function migrate(database: DatabaseSync, file: string): void {
     throw new AppError('CONFIG_INVALID', `Cannot open the record ${file}: it is another program's database`)
   }
   database.exec('COMMIT')
+  return version === 0
 }
 
 function refuseOldSqlite(database: DatabaseSync): void {

@@ -39,5 +39,12 @@ export function isBusy(thrown: unknown): boolean {
 }
 
 function isRefusal(code: unknown): boolean {
-  return code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST'
+  return (
+    code === 'EACCES' ||
+    code === 'ENOENT' ||
+    code === 'EPERM' ||
+    code === 'EROFS' ||
+    code === 'ENOTDIR' ||
+    code === 'EEXIST'
+  )
 }

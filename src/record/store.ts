@@ -76,6 +76,7 @@ export async function openStore({ home, now = Date.now, create = true }: StoreOp
   }
 
   function startRun(run: RunId, body: EventBodies['run.started']): Chain {
+    queue.start()
     const opens = { key: body.key ?? null, intent: body.intent }
     const chain = openChain({ run, epoch: 1, n: 0, at: 0, opens, sealed: [] }, world)
     chain.append('run.started', body)
@@ -112,7 +113,8 @@ export async function openStore({ home, now = Date.now, create = true }: StoreOp
     return old
   }
 
-  async function close(): Promise<void> {
+  let closed: Promise<void> | undefined
+  async function closeOnce(): Promise<void> {
     clearInterval(timer)
     changes.stop()
     for (const post of world.buffered) post()
@@ -146,6 +148,9 @@ export async function openStore({ home, now = Date.now, create = true }: StoreOp
     expire,
     backup: (file) => backUp(home, reader.database, file),
     stats: reader.stats,
-    close,
+    close() {
+      closed ??= closeOnce()
+      return closed
+    },
   }
 }

@@ -3,10 +3,10 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { limits } from '#model'
 import { apply, type SharedAsk } from './apply.ts'
 import { checkpointIsDue, writeCheckpoint } from './checkpoint.ts'
-import { inSavepoint, inTransaction, type Ledger, openLedger } from './ledger.ts'
+import { inTransaction, type Ledger, openLedger } from './ledger.ts'
 import { purgeRun } from './purge.ts'
 import type { Ack, Message, Reply, Request, WriterData } from './request.ts'
-import { storeError } from './store-error.ts'
+import { isBusy, storeError } from './store-error.ts'
 
 const port = parentPort!
 const { home, process } = workerData as WriterData
@@ -30,18 +30,14 @@ function commit(ledger: Ledger, requests: Request[]): Ack[] {
   return acks
 }
 
-/** One commit for all; each may be refused alone, but what the disk refuses is refused to all. */
+/** One commit for all; where one of them is refused, a commit for each, so that it is refused alone. */
 function commitTogether(ledger: Ledger, requests: (Request & { ask: SharedAsk })[]): Ack[] {
   if (requests.length === 0) return []
   try {
-    return inTransaction(ledger, () =>
-      requests.map(({ id, ask }) => {
-        const outcome = inSavepoint(ledger, () => apply(ledger, ask))
-        return 'error' in outcome ? refusal(id, outcome.error) : { id, value: outcome.value }
-      }),
-    )
+    return inTransaction(ledger, () => requests.map(({ id, ask }) => ({ id, value: apply(ledger, ask) })))
   } catch (error) {
-    return requests.map(({ id }) => refusal(id, error))
+    if (requests.length === 1) return [refusal(requests[0]!.id, error)]
+    return requests.flatMap((request) => commitTogether(ledger, [request]))
   }
 }
 
@@ -63,9 +59,14 @@ function refusal(id: number, error: unknown): Ack {
   return { id, error: storeError(error, 'write the record').toJSON() }
 }
 
-/** Leaves a small file behind where nobody else reads; where somebody does, the next to close will. */
+/** Leaves no log behind where nobody else reads or writes; where somebody does, the last to close will. */
 function close({ database }: Ledger): void {
-  database.exec('PRAGMA busy_timeout = 0; PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)')
-  database.close()
-  port.close()
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    if (!isBusy(error)) throw error
+  } finally {
+    database.close()
+    port.close()
+  }
 }

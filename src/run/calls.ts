@@ -41,6 +41,7 @@ export type Desk = {
   policy: { permissions: PermissionSet; rules: readonly PolicyRule[] }
   budget: EventBodies['run.started']['budget']
   now: () => number
+  pause: (ms: number) => Promise<void>
   /** A result took its place in the record. */
   resolved: (program: string, delivery: Delivery) => void
   /** A call came to rest without a result. */

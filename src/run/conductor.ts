@@ -16,14 +16,14 @@ import { cancelledBy, outcomeOf, outOfTime, type Stop, stalled } from './stop.ts
 
 export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
 
-export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'now'> & {
+export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'now' | 'pause'> & {
   journal: Journal
   program: Program
   /** A program that runs as a call: the same id always gives the same chance. */
   nest(code: string, args: string, id: string, now: number): Promise<Program>
 }
 
-/** A program at work: the run's own, or one that runs as a call. */
+/** The run's own program, or one that runs as a call. */
 type Seat = { path: string; program: Program; issued: number; end: ProgramEnd | null }
 
 export class Conductor {
@@ -84,12 +84,11 @@ export class Conductor {
     if (this.#over) return
     const calls = [...this.#calls.open.keys()]
     this.#close()
-    await this.#score.chain.suspend({ why: 'stopped', calls })
-    this.#settle('interrupted')
+    await this.#score.chain.suspend({ why: 'stopped', calls }).then(() => this.#settle('interrupted'))
   }
 
   async #rerun(): Promise<void> {
-    const { journal, chain } = this.#score
+    const { journal } = this.#score
     const { wallMs } = journal.started.budget
     this.#take(this.#root, this.#root.program.start(), journal.startedAt)
     await this.#quiet()
@@ -102,7 +101,6 @@ export class Conductor {
     if (this.#over) return
     this.#differ(this.#replay.missing((program) => this.#seats.get(program)?.issued ?? 0))
     this.#wall = setTimeout(() => this.#halt(outOfTime(wallMs)), wallMs)
-    this.#unsubscribe = chain.onInbox(() => this.#readInbox())
     await this.#goOn()
   }
 
@@ -118,8 +116,9 @@ export class Conductor {
       for (const { path, end } of this.#seats.values()) if (end !== null) this.#calls.nestedEnd(path, end)
     } else for (const recorded of calls.values()) this.#calls.giveUp(recorded)
     this.#turns -= 1
+    if (this.#over) return
+    this.#unsubscribe = this.#score.chain.onInbox(() => this.#readInbox())
     this.#readInbox()
-    this.#rest()
   }
 
   /** Turns are handled one after the other, in the order of the deliveries. */

@@ -3,6 +3,7 @@
  * Refuses a plan that cannot run before anything runs, and a run that someone else owns.
  */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
@@ -29,7 +30,8 @@ import { dagProgram } from './dag.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
 import { narrower } from './policy.ts'
 
-export { readJournal } from './journal.ts'
+export { Conductor, type Score } from './conductor.ts'
+export { type Journal, newJournal, readJournal } from './journal.ts'
 export { decide, matchesPattern, type Verdict } from './policy.ts'
 export type { Settlement }
 
@@ -89,7 +91,7 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
           now: at,
         }),
       )
-    const conductor = new Conductor({ chain, journal, program, nest, secrets, catalog, policy, now })
+    const conductor = new Conductor({ chain, journal, program, nest, secrets, catalog, policy, now, pause })
     const run: ActiveRun = {
       run: chain.run,
       settled: conductor.settled,

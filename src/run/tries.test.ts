@@ -17,7 +17,7 @@ async function outcomeOf(effect: Effect, tries: Try[], slow = 0) {
     time += slow
     return tries[made++] ?? tries.at(-1)!
   }
-  const outcome = await tryUntilKnown(effect, { now: () => time, sent: async () => true, make })
+  const outcome = await tryUntilKnown(effect, { now: () => time, sent: async () => true, make, pause: async () => {} })
   return [outcome?.outcome, made]
 }
 
@@ -44,6 +44,7 @@ test('tryUntilKnown() makes no try that the record did not take', async () => {
   const outcome = await tryUntilKnown('read', {
     now: () => 0,
     sent: async () => false,
+    pause: async () => {},
     make: () => assert.fail('nothing may leave'),
   })
   assert.equal(outcome, null)

@@ -1,5 +1,4 @@
 /** How a call is tried until its outcome is known: the three outcomes of a try, and what each allows. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import { type AppError, type Effect, limits, mayRepeat, RawJson, splitToolId, type Try } from '#model'
 import type { Chain, Secrets } from '#record'
@@ -11,10 +10,10 @@ export type Outcome =
   | { outcome: 'in_doubt' }
 
 /** `sent` puts the try on the record, durably, before it is made; it says no when the call was ended meanwhile. */
-export type Tries = { sent(): Promise<boolean>; make(): Promise<Try>; now(): number }
+export type Tries = { sent(): Promise<boolean>; make(): Promise<Try>; pause(ms: number): Promise<void>; now(): number }
 
 /** Not sent: again, whatever the tool. Answered: that is it. Unknown: again only where repeating is safe. */
-export async function tryUntilKnown(effect: Effect, { sent, make, now }: Tries): Promise<Outcome | null> {
+export async function tryUntilKnown(effect: Effect, { sent, make, pause, now }: Tries): Promise<Outcome | null> {
   const began = now()
   for (let tries = 1; ; tries++) {
     if (!(await sent())) return null
@@ -31,13 +30,18 @@ export async function tryUntilKnown(effect: Effect, { sent, make, now }: Tries):
   }
 }
 
-type Sending = { chain: Chain; catalog: Catalog; secrets: Secrets; now: () => number }
+type Sending = { chain: Chain; catalog: Catalog; secrets: Secrets } & Pick<Tries, 'now' | 'pause'>
 
 /** Commit before effect: a try is on the record, durably, before a byte of it leaves. True secrets are put in at the last moment. */
-export function triesOf(call: OpenCall, { chain, catalog, secrets, now }: Sending, isOpen: () => boolean): Tries {
+export function triesOf(
+  call: OpenCall,
+  { chain, catalog, secrets, now, pause }: Sending,
+  isOpen: () => boolean,
+): Tries {
   const { server } = splitToolId(call.tool)!
   return {
     now,
+    pause,
     sent: async () => {
       if (!isOpen()) return false
       call.attempt += 1

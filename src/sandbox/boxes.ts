@@ -38,6 +38,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   const engine = once(engineIdentity)
   const all = new Set<Box>()
   const warm: Box[] = []
+  const served = new WeakMap<Box, number>()
   let testing: Promise<Isolation> | null = null
   let closed = false
 
@@ -55,7 +56,10 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   }
 
   function release(box: Box, clean: boolean): void {
-    if (clean && !closed && box.alive && warm.length < poolSize) warm.push(box)
+    const uses = (served.get(box) ?? 0) + 1
+    served.set(box, uses)
+    const fit = clean && box.alive && uses < limits.boxProgramsMax
+    if (fit && !closed && warm.length < poolSize) warm.push(box)
     else {
       box.kill(new AppError('CANCELLED', 'Cannot use the box: it served its program'))
       void box.gone.then(refill)

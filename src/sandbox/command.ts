@@ -48,7 +48,7 @@ function commandOf(options: BoxOptions, file: string, flags: string[], args: str
 /** A limit that this system refuses is passed over here, and missing in what the probe saw. */
 function limitsOfProcess(stackBytes: number): string {
   const kilobytes = { s: stackBytes / 1024, d: limits.boxDataBytesMax / 1024 }
-  const wanted = Object.entries({ c: 0, f: 0, n: limits.boxFilesMax, ...kilobytes })
+  const wanted = Object.entries({ c: 0, f: 0, n: limits.boxFilesMax, t: limits.boxCpuSecondsMax, ...kilobytes })
   return wanted.map(([name, value]) => `ulimit -${name} ${value} 2>/dev/null`).join('; ')
 }
 

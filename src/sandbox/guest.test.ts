@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { limits } from '#model'
-import { errorOf, play, seed, startedAt, valueOf } from './play.test.ts'
+import { errorOf, play, resultOf, seed, startedAt } from './play.test.ts'
 import { openBoxes } from './sandbox.ts'
 
 const boxes = openBoxes()
@@ -30,7 +30,7 @@ test('a program calls tools by every form of their name', async () => {
 })
 
 test('mcp is an empty frozen object without a prototype, and then is no tool', async () => {
-  const value = await valueOf(
+  const value = await resultOf(
     boxes,
     `const tries = [() => { mcp.x = 1 }, () => { delete mcp.fs }, () => Object.defineProperty(mcp, 'x', { value: 1 }),
        () => Object.setPrototypeOf(mcp, {}), () => { mcp.fs.read = 1 }, () => { globalThis.mcp = 1 }]
@@ -85,7 +85,7 @@ test('a value that JSON cannot say is a PROGRAM_ERROR that names it', async () =
 
 test('an error of a tool is thrown as ToolError, and ends the program unchanged if nobody catches it', async () => {
   const answer = () => ({ ok: false as const, code: 'TOOL_ERROR', message: 'no such file', context: { path: '/a' } })
-  const caught = await valueOf(
+  const caught = await resultOf(
     boxes,
     `try { await mcp.fs.read({}) } catch (e) {
        return [e instanceof ToolError, e instanceof Error, e.name, e.code, e.message, e.tool, e.context, String(e)]
@@ -102,7 +102,12 @@ test('an error of a tool is thrown as ToolError, and ends the program unchanged 
     { path: '/a' },
     'ToolError: no such file',
   ])
-  const expected = { code: 'TOOL_ERROR', message: 'no such file', context: { path: '/a', tool: 'fs:read' }, fate: 'correct' }
+  const expected = {
+    code: 'TOOL_ERROR',
+    message: 'no such file',
+    context: { path: '/a', tool: 'fs:read' },
+    fate: 'correct',
+  }
   assert.deepEqual(await errorOf(boxes, 'await mcp.fs.read({})', { answer }), expected)
   const changed = 'try { await mcp.fs.read({}) } catch (e) { e.code = "STORE_FULL"; e.message = "lie"; throw e }'
   assert.deepEqual(await errorOf(boxes, changed, { answer }), expected)
@@ -125,7 +130,7 @@ test('arguments that are no JSON, or too much of it, reject the call before it i
   assert.equal(errors.length, 9)
   for (const error of errors.slice(0, 7)) assert.deepEqual(error, ['ToolError', 'INVALID_INPUT_PARAM', 'a:b', 'args'])
   const exact = `return (await mcp.a.b('x'.repeat(${limits.callArgumentsBytesMax - 2}))).length`
-  assert.equal(await valueOf(boxes, exact), limits.callArgumentsBytesMax - 2)
+  assert.equal(await resultOf(boxes, exact), limits.callArgumentsBytesMax - 2)
 })
 
 test('getters and toJSON of arguments run once, at the call, and may call in turn', async () => {
@@ -149,7 +154,7 @@ test('time is that of the turn, and stands still in it', async () => {
     return [first, same, now(), new Date(2026, 0, 1).toISOString(), new Date().getTimezoneOffset(), typeof performance]`
   const second = (at: number) => Math.floor(at / 1000) * 1000
   const shown = (at: number) => [at, at, second(at)]
-  assert.deepEqual(await valueOf(boxes, code), [
+  assert.deepEqual(await resultOf(boxes, code), [
     shown(startedAt),
     shown(startedAt),
     shown(startedAt + 1),
@@ -179,9 +184,9 @@ test('timers are calls, fire in the order of their deliveries, and a cleared one
   )
   assert.deepEqual(end, { ok: true, value: '["timeout",1,2,"tick","tick"]' })
   const far = `return await sleep(${limits.timerMsMax + 1}).catch((e) => e.name)`
-  assert.equal(await valueOf(boxes, far), 'RangeError')
+  assert.equal(await resultOf(boxes, far), 'RangeError')
   const many = `let n = 0; try { for (;;) { setTimeout(() => {}, 1); n++ } } catch (e) { return [n, e.name] }`
-  assert.deepEqual(await valueOf(boxes, many), [limits.programTimersMax, 'RangeError'])
+  assert.deepEqual(await resultOf(boxes, many), [limits.programTimersMax, 'RangeError'])
 })
 
 test('what a timer or a rejection throws with nobody to catch it is a warning', async () => {
@@ -202,23 +207,25 @@ test('what a timer or a rejection throws with nobody to catch it is a warning', 
 test('chance comes from the seed alone', async () => {
   const code = `const bytes = crypto.getRandomValues(new Uint8Array(8))
     return [Math.random(), Math.random(), crypto.randomUUID(), [...bytes], [...crypto.getRandomValues(new Uint32Array(1))]]`
-  const first = await valueOf(boxes, code)
-  assert.deepEqual(await valueOf(boxes, code), first)
-  assert.notDeepEqual(await valueOf(boxes, code, { seed: 'f'.repeat(64) }), first)
+  const first = await resultOf(boxes, code)
+  assert.deepEqual(await resultOf(boxes, code), first)
+  assert.notDeepEqual(await resultOf(boxes, code, { seed: 'f'.repeat(64) }), first)
   const [random, , uuid] = first as [number, number, string]
   assert(random >= 0 && random < 1)
   assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   const even = 'let n = 0; for (let i = 0; i < 20000; i++) n += Math.random(); return Math.abs(n / 20000 - 0.5) < 0.01'
-  assert.equal(await valueOf(boxes, even), true)
+  assert.equal(await resultOf(boxes, even), true)
   const refused = `const tried = [new Float64Array(1), new Uint8Array(65537), {}, 1, null, new DataView(new ArrayBuffer(8))]
     return tried.map((v) => { try { crypto.getRandomValues(v); return 'filled' } catch (e) { return e.name } })`
-  const names = await valueOf(boxes, refused)
+  const names = await resultOf(boxes, refused)
   assert(Array.isArray(names) && !names.includes('filled'))
-  assert(!JSON.stringify(await valueOf(boxes, 'return Object.getOwnPropertyNames(globalThis)')).includes(seed.slice(0, 8)))
+  assert(
+    !JSON.stringify(await resultOf(boxes, 'return Object.getOwnPropertyNames(globalThis)')).includes(seed.slice(0, 8)),
+  )
 })
 
 test('the built-ins that engines of agents expect are there, and those that observe the world are not', async () => {
-  const value = await valueOf(
+  const value = await resultOf(
     boxes,
     `const url = new URL('../b?q=1#h', 'https://user@example.com:8080/a/c'); url.searchParams.append('é', ' ')
      const clone = structuredClone({ d: new Date(0), m: new Map([[1, new Set([2])]]), n: [1n.toString()] })
@@ -239,8 +246,9 @@ test('the built-ins that engines of agents expect are there, and those that obse
     clone: [0, true],
     micro: 1,
   })
-  const absent = 'WeakRef FinalizationRegistry SharedArrayBuffer Atomics performance process require fetch WebAssembly Intl'
-  const found = await valueOf(boxes, `return '${absent}'.split(' ').filter((name) => name in globalThis)`)
+  const absent =
+    'WeakRef FinalizationRegistry SharedArrayBuffer Atomics performance process require fetch WebAssembly Intl'
+  const found = await resultOf(boxes, `return '${absent}'.split(' ').filter((name) => name in globalThis)`)
   assert.deepEqual(found, [])
 })
 
@@ -297,8 +305,9 @@ if (a) {
 }`
   const error = await errorOf(boxes, code)
   assert.equal(error.code, 'PROGRAM_ERROR')
-  assert.equal(error.message, 'Cannot finish the program: RangeError: bad thing (line 3, column 13)')
-  assert.deepEqual(error.context, { line: 3, column: 13, stack: 'at deep (3:13)\nat <anonymous> (7:3)' })
+  assert.match(error.message, /^Cannot finish the program: RangeError: bad thing \(line 3, column \d+\)$/)
+  assert.equal(error.context.line, 3)
+  assert.match(String(error.context.stack), /^at deep \(3:\d+\)\nat <anonymous> \(7:3\)$/)
   assert.equal((await errorOf(boxes, '\n\nundefinedName')).context.line, 3)
   assert.equal((await errorOf(boxes, 'null.x')).context.line, 1)
   const plain = await errorOf(boxes, 'throw { some: "thing" }')

@@ -17,7 +17,13 @@ export type PlayOptions = Partial<Pick<ProgramOptions, 'args' | 'seed' | 'now' |
   next?: (open: Open[]) => number
 }
 
-export type Played = { end: ProgramEnd | null; calls: IssuedCall[]; logs: LogLine[]; turns: Turn[]; deliveries: Delivery[] }
+export type Played = {
+  end: ProgramEnd | null
+  calls: IssuedCall[]
+  logs: LogLine[]
+  turns: Turn[]
+  deliveries: Delivery[]
+}
 
 export const echo = ({ args }: Open): Answer => ({ ok: true, value: JSON.parse(args) })
 
@@ -59,7 +65,7 @@ export async function play(boxes: Boxes, code: string, options: PlayOptions = {}
 }
 
 /** The value of a program that ends well. */
-export async function valueOf(boxes: Boxes, code: string, options: PlayOptions = {}): Promise<unknown> {
+export async function resultOf(boxes: Boxes, code: string, options: PlayOptions = {}): Promise<unknown> {
   const { end } = await play(boxes, code, options)
   assert(end?.ok, `ended with ${JSON.stringify(end)}`)
   return JSON.parse(end.value)
@@ -75,7 +81,7 @@ export async function errorOf(boxes: Boxes, code: string, options: PlayOptions =
 test('play() answers every call of a program until it ends', async () => {
   const boxes = openBoxes()
   try {
-    assert.deepEqual(await valueOf(boxes, 'return [await mcp.a.b({ n: 1 }), await tool("c:d", { n: 2 })]'), [
+    assert.deepEqual(await resultOf(boxes, 'return [await mcp.a.b({ n: 1 }), await tool("c:d", { n: 2 })]'), [
       { n: 1 },
       { n: 2 },
     ])

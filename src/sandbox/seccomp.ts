@@ -124,3 +124,67 @@ function assemble(steps: Step[]): Buffer {
   }
   return bytes
 }
+
+/** What a script does and an engine never does: it starts processes and talks to itself. */
+const scriptsNeed = ['socket', 'socketpair', 'connect', 'bind', 'listen', 'accept', 'accept4', 'fork', 'vfork']
+/** Beyond the list above: what has a long history of holes and no use in a script. */
+const scriptsNeverNeed: Record<string, readonly [number | null, number | null]> = {
+  modify_ldt: [154, null],
+  uselib: [134, null],
+  lookup_dcookie: [212, 18],
+  nfsservctl: [180, 42],
+  fanotify_init: [300, 262],
+  quotactl_fd: [443, 443],
+  open_tree_attr: [467, 467],
+}
+/** AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and others are ways into the kernel. */
+const families = [1, 2, 10]
+const socket = [41, 198] as const
+const ioctl = [16, 29] as const
+/** Words put into a terminal's input: TIOCSTI and TIOCLINUX. */
+const terminalRequests = [0x5412, 0x541c]
+const anyNewNamespace = 0x7e020000
+const atSecondArgument = 24
+
+/** The filter for scripts: processes and sockets of its own namespace, none of the kernel's back doors. */
+export function scriptFilter(machine: string = process.arch): Buffer | null {
+  const architecture = architectures[machine]
+  if (architecture === undefined) return null
+  const { audit, column } = architecture
+  const steps: Step[] = [
+    [load, 0, 0, atArchitecture],
+    [jumpEqual, 1, 0, audit],
+    [answer, 0, 0, kill],
+    [load, 0, 0, atNumber],
+    [jumpAtLeast, 0, 1, x32Bit],
+    [answer, 0, 0, kill],
+    // The C library falls back to clone, whose flags can be read here.
+    [jumpEqual, 0, 1, clone3[column]],
+    [answer, 0, 0, notThere],
+    [jumpEqual, 0, 4, clone[column]],
+    [load, 0, 0, atFirstArgument],
+    [jumpAnyBit, 0, 1, anyNewNamespace],
+    [answer, 0, 0, notPermitted],
+    [load, 0, 0, atNumber],
+    [jumpEqual, 0, 3 + families.length, socket[column]],
+    [load, 0, 0, atFirstArgument],
+    ...families.map((family, i): Step => [jumpEqual, families.length - i, 0, family]),
+    [answer, 0, 0, notPermitted],
+    [load, 0, 0, atNumber],
+    [jumpEqual, 0, 3 + terminalRequests.length, ioctl[column]],
+    [load, 0, 0, atSecondArgument],
+    ...terminalRequests.map((request, i): Step => {
+      const isLast = i === terminalRequests.length - 1
+      return [jumpEqual, terminalRequests.length - 1 - i, isLast ? 1 : 0, request]
+    }),
+    [answer, 0, 0, notPermitted],
+    [load, 0, 0, atNumber],
+  ]
+  for (const [name, numbers] of Object.entries({ ...refused, ...scriptsNeverNeed })) {
+    const number = numbers[column]
+    if (number === null || scriptsNeed.includes(name)) continue
+    steps.push([jumpEqual, 0, 1, number], [answer, 0, 0, notPermitted])
+  }
+  steps.push([answer, 0, 0, allow])
+  return assemble(steps)
+}

@@ -3,7 +3,7 @@ import { readFileSync, readSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { extensionNames, hardenEngine } from './engine.ts'
 import { prelude } from './guest.ts'
-import type { GuestLimits } from './guest-bridge.ts'
+import type { GuestLimits } from './guest-log.ts'
 import {
   createMachine,
   type DeliverMessage,
@@ -46,6 +46,13 @@ function send(line: string): void {
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent)
 }
 
+const parent = process.ppid
+
+/** While the engine works, the end of the input is not seen; where bubblewrap does not end us with our parent, we do. */
+function exitWithParent(): void {
+  if (process.ppid !== parent) process.exit()
+}
+
 const bytesOf = (name: string) => readFileSync(fileURLToPath(import.meta.resolve(`quickjs-wasi/${name}`)))
 
 async function main(): Promise<void> {
@@ -59,7 +66,8 @@ async function main(): Promise<void> {
       wasm: await WebAssembly.compile(bytesOf(`${name}.so`)),
     })),
   )
-  const parts = { engine, module: await WebAssembly.compile(engine.bytes), extensions, prelude: prelude(guest) }
+  const module = await WebAssembly.compile(engine.bytes)
+  const parts = { engine, module, extensions, prelude: prelude(guest), onTick: exitWithParent }
   let ready = await createMachine(parts, usual)
   let running: Machine | null = null
   send(JSON.stringify({ ready: true, confined: process.permission?.has('fs.write') === false }))

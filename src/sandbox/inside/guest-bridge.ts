@@ -1,26 +1,15 @@
-/** The guest's side of the bridge: calls and log lines wait here as text until the host takes the turn. */
-
-/** What of `model/limits.ts` the guest itself must know; the host sends it. */
-export type GuestLimits = {
-  callsInFlightMax: number
-  callArgumentsBytesMax: number
-  timersMax: number
-  timerMsMax: number
-  logLinesMax: number
-  logLineMax: number
-  errorTextMax: number
-}
+/** The guest's side of the bridge: calls wait here as text until the host takes the turn, and results find their promises. */
+// biome-ignore-all lint/style/useTemplate: the engine makes a template literal a call of a method that the program may overwrite.
+import type { GuestLimits, GuestLog } from './guest-log.ts'
 
 export type Bridge = {
   call(tool: unknown, args: unknown): Promise<unknown>
   timer(ms: number, fire: () => void, fail: (error: unknown) => void): void
-  log(level: string, text: string): void
-  warn(what: string, thrown: unknown): void
-  /** What a thrown value says of itself, whatever its getters do. */
-  textOf(thrown: unknown): string
   host: {
     deliver(call: number, ok: boolean, text: string): void
+    /** The turn so far, as an object whose last brace is the host's to write. */
     take(): string
+    /** Why the program is over, as a whole object. */
     finish(ok: boolean, value: unknown): string
     warn(thrown: unknown): void
   }
@@ -28,17 +17,15 @@ export type Bridge = {
 
 /**
  * Runs inside the engine: its own text is what is evaluated there, so it may use nothing but its arguments and the
- * language. It captures what it needs before the program runs, keeps its tables in objects without a prototype and
- * writes its messages as strings, so that nothing the program overwrites can reach them.
+ * language. What it needs is captured before the program runs, its tables have no prototype, and its messages are
+ * strings put together with `+` (a template literal would ask for `String.prototype.concat`), so that nothing that the
+ * program overwrites reaches them. Text is made before state is changed: `stringify` may run code of the program.
  */
-export function bridge(limits: GuestLimits): Bridge {
+export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: takeLogs }: GuestLog): Bridge {
   const { parse, stringify } = JSON
   const { create, freeze, defineProperty } = Object
   const { apply } = Reflect
-  const PromiseHere = Promise
-  const StringHere = String
-  const ErrorHere = Error
-  const [slice, isError] = [String.prototype.slice, Error.prototype.isPrototypeOf]
+  const [PromiseHere, StringHere, ErrorHere, RangeErrorHere] = [Promise, String, Error, RangeError]
   const [encode, decode] = [encodeURIComponent, unescape]
   const known = new WeakMap<object, string>()
   const [knownGet, knownSet] = [WeakMap.prototype.get, WeakMap.prototype.set]
@@ -47,11 +34,7 @@ export function bridge(limits: GuestLimits): Bridge {
   const open: Record<number, Entry> = create(null)
   const waiting: Record<number, Entry> = create(null)
   let [issued, inFlight, timers, waitingFirst, waitingEnd] = [0, 0, 0, 0, 0]
-  let [calls, logs, logLines] = ['', '', 0]
-
-  const cut = (text: string, max: number): string =>
-    text.length <= max ? text : `${apply(slice, text, [0, max])}… (${text.length} characters)`
-  const bytesOf = (text: string): number => decode(encode(text)).length
+  let calls = ''
 
   /** Its fields are defined, not assigned: no setter of the program's can stand in between. */
   class ToolError extends ErrorHere {
@@ -75,7 +58,7 @@ export function bridge(limits: GuestLimits): Bridge {
     try {
       const { code, message, context } = parse(data)
       const error = new ToolError(code, message, tool, context)
-      apply(knownSet, known, [error, `{"tool":${stringify(tool)},"data":${data}}`])
+      apply(knownSet, known, [error, '{"tool":' + stringify(tool) + ',"data":' + data + '}'])
       return error
     } catch (thrown) {
       return thrown
@@ -83,16 +66,18 @@ export function bridge(limits: GuestLimits): Bridge {
   }
 
   function refuse(tool: unknown, details: string): Promise<never> {
-    const id = typeof tool === 'string' ? tool : typeof tool
-    const message = `Cannot call "${cut(id, 200)}": ${details}`
-    const data = { code: 'INVALID_INPUT_PARAM', message, context: { param: 'args', details } }
-    return new PromiseHere((_, reject) => reject(toolError(id, stringify(data))))
+    const id = cut(typeof tool === 'string' ? tool : typeof tool, 200)
+    const said = stringify('Cannot call "' + id + '": ' + details)
+    const context = '{"param":"args","details":' + stringify(details) + '}'
+    const data = '{"code":"INVALID_INPUT_PARAM","message":' + said + ',"context":' + context + '}'
+    return new PromiseHere((_, reject) => reject(toolError(id, data)))
   }
 
   function issue(entry: Entry): void {
+    const call = '[' + stringify(entry.tool) + ',' + stringify(entry.args) + ']'
+    calls = calls === '' ? call : calls + ',' + call
     issued += 1
     open[issued] = entry
-    calls += `${calls === '' ? '' : ','}[${stringify(entry.tool)},${stringify(entry.args)}]`
   }
 
   /** The bound on open calls holds back, it does not refuse: a call beyond it is issued when a place is free. */
@@ -123,21 +108,22 @@ export function bridge(limits: GuestLimits): Bridge {
     try {
       text = stringify(args === undefined ? {} : args)
     } catch (thrown) {
-      return refuse(tool, `the arguments are no JSON: ${textOf(thrown)}`)
+      return refuse(tool, 'the arguments are no JSON: ' + textOf(thrown))
     }
-    if (text === undefined) return refuse(tool, `the arguments are no JSON: ${typeof args}`)
+    if (text === undefined) return refuse(tool, 'the arguments are no JSON: ' + typeof args)
     const max = limits.callArgumentsBytesMax
-    if (text.length > max || (text.length * 3 > max && bytesOf(text) > max)) {
-      return refuse(tool, `the arguments are longer than ${max} bytes`)
+    if (text.length > max || (text.length * 3 > max && decode(encode(text)).length > max)) {
+      return refuse(tool, 'the arguments are longer than ' + max + ' bytes')
     }
     return new PromiseHere((resolve, reject) => enter({ tool, args: text, resolve, reject }))
   }
 
   function timer(ms: number, fire: () => void, fail: (error: unknown) => void): void {
-    if (!(ms <= limits.timerMsMax)) throw new RangeError(`a timer waits at most ${limits.timerMsMax} ms`)
-    if (timers >= limits.timersMax) throw new RangeError(`at most ${limits.timersMax} timers are open at a time`)
+    if (!(ms <= limits.timerMsMax)) throw new RangeErrorHere('a timer waits at most ' + limits.timerMsMax + ' ms')
+    if (timers >= limits.timersMax)
+      throw new RangeErrorHere('at most ' + limits.timersMax + ' timers are open at a time')
     timers += 1
-    issue({ tool: 'metier:timer', args: `{"ms":${ms}}`, resolve: fire, reject: fail })
+    issue({ tool: 'metier:timer', args: '{"ms":' + ms + '}', resolve: fire, reject: fail })
   }
 
   function deliver(call: number, ok: boolean, text: string): void {
@@ -151,62 +137,36 @@ export function bridge(limits: GuestLimits): Bridge {
     else entry.resolve(isTimer ? undefined : parse(text))
   }
 
-  function log(level: string, text: string): void {
-    logLines += 1
-    if (logLines > limits.logLinesMax) return
-    const full = logLines === limits.logLinesMax
-    const line = full ? `(further lines are dropped: a program logs at most ${limits.logLinesMax})` : text
-    const shownAs = full ? 'warn' : level
-    logs += `${logs === '' ? '' : ','}["${shownAs}",${stringify(cut(line, limits.logLineMax))}]`
-  }
-
-  function textOf(thrown: unknown): string {
-    try {
-      if (!apply(isError, ErrorHere.prototype, [thrown])) return cut(StringHere(thrown), limits.errorTextMax)
-      const { name, message } = thrown as Error
-      return cut(`${StringHere(name)}: ${StringHere(message)}`, limits.errorTextMax)
-    } catch {
-      return 'a value that cannot be shown'
-    }
-  }
-
-  function warn(what: string, thrown: unknown): void {
-    log('warn', `${what}: ${textOf(thrown)}`)
-  }
-
-  /** Why the program is over, as the host writes it into the last turn. */
   function finish(ok: boolean, value: unknown): string {
-    if (waitingFirst < waitingEnd) {
-      log('warn', `${waitingEnd - waitingFirst} calls were never made: the program ended while they waited`)
-    }
+    const never = waitingEnd - waitingFirst
+    if (never > 0) log('warn', never + ' calls were never made: the program ended while they waited for a free place')
     if (!ok) return failure(value)
     try {
-      return `{"ok":true,"value":${stringify(stringify(value) ?? 'null')}}`
+      return '{"ok":true,"value":' + stringify(stringify(value) ?? 'null') + '}'
     } catch (thrown) {
-      return `{"ok":false,"unsayable":${stringify(textOf(thrown))}}`
+      return '{"ok":false,"unsayable":' + stringify(textOf(thrown)) + '}'
     }
   }
 
   function failure(thrown: unknown): string {
     const isObject = (typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function'
     const error = isObject ? apply(knownGet, known, [thrown]) : undefined
-    if (error !== undefined) return `{"ok":false,"error":${error}}`
+    if (error !== undefined) return '{"ok":false,"error":' + error + '}'
     let stack = ''
     try {
       stack = StringHere((thrown as Error).stack)
     } catch {
       // A value without a readable stack has none to show.
     }
-    return `{"ok":false,"thrown":${stringify(textOf(thrown))},"stack":${stringify(cut(stack, limits.errorTextMax))}}`
+    const shown = stringify(cut(stack, limits.errorTextMax))
+    return '{"ok":false,"thrown":' + stringify(textOf(thrown)) + ',"stack":' + shown + '}'
   }
 
   function take(): string {
-    const turn = `{"calls":[${calls}],"logs":[${logs}]`
+    const turn = '{"calls":[' + calls + '],"logs":[' + takeLogs() + ']'
     calls = ''
-    logs = ''
     return turn
   }
 
-  const host = { deliver, take, finish, warn: (thrown: unknown) => warn('Nobody handled a rejection', thrown) }
-  return { call, timer, log, warn, textOf, host }
+  return { call, timer, host: { deliver, take, finish, warn: (thrown) => warn('Nobody handled a rejection', thrown) } }
 }

@@ -4,7 +4,7 @@
 export function chance(): (a: number, b: number, c: number, d: number) => void {
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, create } = Object
   const { apply } = Reflect
-  const Bytes = Uint8Array
+  const [Bytes, TypeErrorHere, RangeErrorHere] = [Uint8Array, TypeError, RangeError]
   const hexadecimal = '0123456789abcdef'
   const typed = getPrototypeOf(Uint8Array.prototype)
   const getter = (name: PropertyKey): (() => unknown) => getOwnPropertyDescriptor(typed, name)!.get!
@@ -31,9 +31,10 @@ export function chance(): (a: number, b: number, c: number, d: number) => void {
 
   function getRandomValues(view: unknown): unknown {
     const kind = apply(kindOf, view, []) as string | undefined
-    if (kind === undefined || !integerKinds[kind]) throw new TypeError('getRandomValues() fills an array of integers')
+    if (kind === undefined || !integerKinds[kind])
+      throw new TypeErrorHere('getRandomValues() fills an array of integers')
     const length = apply(lengthOf, view, []) as number
-    if (length > 65536) throw new RangeError('getRandomValues() fills at most 65536 bytes')
+    if (length > 65536) throw new RangeErrorHere('getRandomValues() fills at most 65536 bytes')
     const bytes = new Bytes(apply(bufferOf, view, []) as ArrayBuffer, apply(offsetOf, view, []) as number, length)
     for (let i = 0; i < length; i += 1) bytes[i] = word() >>> 24
     return view

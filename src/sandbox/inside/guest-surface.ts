@@ -1,14 +1,15 @@
 /** What a program sees of the world: `mcp`, `tool`, `cap`, `console`, `sleep` and the timers. */
+// biome-ignore-all lint/style/useTemplate: the engine makes a template literal a call of a method that the program may overwrite.
 import type { Bridge } from './guest-bridge.ts'
+import type { GuestLog } from './guest-log.ts'
 
 /** Runs inside the engine; see `bridge()` for what that allows. */
-export function surface({ call, timer, log, warn, textOf }: Bridge): void {
+export function surface({ call, timer }: Bridge, { log, warn, textOf }: GuestLog): void {
   const { stringify } = JSON
   const { assign, create, freeze, defineProperty } = Object
   const { apply } = Reflect
-  const [NumberHere, PromiseHere, ProxyHere] = [Number, Promise, Proxy]
-  const isError = Error.prototype.isPrototypeOf
-  const errorPrototype = Error.prototype
+  const [NumberHere, PromiseHere, ProxyHere, TypeErrorHere] = [Number, Promise, Proxy, TypeError]
+  const [hasInChain, errorPrototype] = [Object.prototype.isPrototypeOf, Error.prototype]
   const { floor, max } = Math
 
   const show = (name: string, value: unknown): void => {
@@ -23,18 +24,18 @@ export function surface({ call, timer, log, warn, textOf }: Bridge): void {
 
   show(
     'mcp',
-    names((server) => names((name) => (args: unknown) => call(`${server}:${name}`, args))),
+    names((server) => names((name) => (args: unknown) => call(server + ':' + name, args))),
   )
   show(
     'cap',
-    names((name) => (args: unknown) => call(`cap:${name}`, args)),
+    names((name) => (args: unknown) => call('cap:' + name, args)),
   )
   show('tool', (id: unknown, args: unknown) => call(id, args))
 
   function shown(value: unknown): string {
     if (typeof value === 'string') return value
     try {
-      const plain = typeof value === 'object' && value !== null && !apply(isError, errorPrototype, [value])
+      const plain = typeof value === 'object' && value !== null && !apply(hasInChain, errorPrototype, [value])
       return (plain ? stringify(value) : undefined) ?? textOf(value)
     } catch {
       return textOf(value)
@@ -61,7 +62,7 @@ export function surface({ call, timer, log, warn, textOf }: Bridge): void {
   const live: Record<number, true> = create(null)
   let last = 0
   function set(again: boolean, callback: unknown, ms: unknown, values: unknown[]): number {
-    if (typeof callback !== 'function') throw new TypeError('a timer calls a function')
+    if (typeof callback !== 'function') throw new TypeErrorHere('a timer calls a function')
     last += 1
     const id = last
     const due = milliseconds(ms)

@@ -6,7 +6,7 @@ export function urls(): void {
   const { apply } = Reflect
   const StringHere = String
   const Native = URLSearchParams
-  const { append, delete: remove, set, sort, toString } = Native.prototype
+  const { append, delete: remove, set, sort, toString: text } = Native.prototype
   const links = new WeakMap<object, Params>()
   const [linkOf, link] = [WeakMap.prototype.get, WeakMap.prototype.set]
   const search = getOwnPropertyDescriptor(URL.prototype, 'search')!
@@ -48,7 +48,7 @@ export function urls(): void {
       for (const [name, value] of new Params(apply(search.get!, this.#url, []))) apply(append, this, [name, value])
     }
     #lead(): void {
-      if (this.#url !== null) apply(search.set!, this.#url, [apply(toString, this, [])])
+      if (this.#url !== null) apply(search.set!, this.#url, [apply(text, this, [])])
     }
     override append(name: string, value: string): void {
       apply(append, this, [StringHere(name), StringHere(value)])

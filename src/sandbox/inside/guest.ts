@@ -1,6 +1,7 @@
 /** The text that is evaluated in the engine before any program: the prelude. */
-import { bridge, type GuestLimits } from './guest-bridge.ts'
+import { bridge } from './guest-bridge.ts'
 import { chance } from './guest-chance.ts'
+import { type GuestLimits, guestLog } from './guest-log.ts'
 import { surface } from './guest-surface.ts'
 import { urls } from './guest-url.ts'
 
@@ -28,9 +29,11 @@ export function prelude(limits: GuestLimits): string {
 'use strict'
 for (const name of ${JSON.stringify(removed)}) delete globalThis[name]
 delete Error.prepareStackTrace
-const bridge = (${bridge})(${JSON.stringify(limits)})
+const limits = ${JSON.stringify(limits)}
+const log = (${guestLog})(limits)
+const bridge = (${bridge})(limits, log)
 const seed = (${chance})()
-;(${surface})(bridge)
+;(${surface})(bridge, log)
 ;(${urls})()
 const { parse } = JSON
 const { defineProperty, assign, create } = Object

@@ -32,7 +32,7 @@ const intrinsics = (Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMA
 
 /** A fresh engine with the prelude in it, ready for one program. */
 export async function createMachine(parts: MachineParts, limits: MachineLimits): Promise<Machine> {
-  const { engine, module, extensions, prelude } = parts
+  const { engine, module, extensions, prelude, onTick } = parts
   let now = 0
   let ticks = 0
   let over = false
@@ -49,6 +49,7 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     wasi: (memory) => wasiOf(memory, () => now),
     interruptHandler: () => {
       ticks += 1
+      onTick()
       if (ticks > limits.ticksPerTurnMax) throw new TicksSpent()
       return false
     },

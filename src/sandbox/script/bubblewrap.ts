@@ -1,0 +1,77 @@
+/** The driver of tier `os`: namespaces, a filter of system calls and an unprivileged user, put together by bubblewrap. */
+import { join } from 'node:path'
+import { limits } from '#model'
+import type { BoxPlan, Driver } from './plan.ts'
+
+/**
+ * Who the script is. `switched`: root makes the box and becomes nobody for real before the script starts. `mapped`: inside a
+ * namespace of users, nobody stands for whoever we are.
+ */
+export type BubblewrapUser = 'switched' | 'mapped'
+
+export type BubblewrapOptions = {
+  bwrap: string
+  user: BubblewrapUser
+  seccomp: string | null
+  /** Whether a control group bounds memory, and the number of tasks. */
+  bounded: { memory: boolean; tasks: boolean }
+}
+
+const nobody = '65534'
+
+export function bubblewrapDriver({ bwrap, user, seccomp, bounded }: BubblewrapOptions): Driver {
+  return {
+    tier: 'os',
+    binary: bwrap,
+    command: async (plan) => [
+      bwrap,
+      ...namespaces(user),
+      ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'box', '--clearenv'],
+      ...Object.entries(plan.environment).flatMap(([name, value]) => ['--setenv', name, value]),
+      ...walls(plan),
+      ...(seccomp ? ['--seccomp', '4'] : []),
+      ...['--', ...become(user), '/bin/sh', '-c', plan.launcher],
+    ],
+    groupBounds: ({ bounds }) => bounds,
+    limitsTasks: !bounded.tasks,
+    processLimits: ({ bounds }) =>
+      [
+        `ulimit -c 0 -n ${limits.scriptFilesMax} -f ${bounds.diskBytes / 1024} -t ${limits.scriptTimeoutSecondsMax}`,
+        ...(bounded.memory ? [] : [`ulimit -d ${bounds.memoryBytes / 1024}`]),
+      ].join('; '),
+    seccomp,
+    leave: async () => {},
+    layers: ['bubblewrap', 'namespaces', ...(seccomp ? ['seccomp'] : [])],
+  }
+}
+
+function namespaces(user: BubblewrapUser): string[] {
+  const shared = ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try']
+  if (user === 'mapped') return ['--unshare-user', ...shared, '--uid', nobody, '--gid', nobody, '--cap-drop', 'ALL']
+  const toBecomeNobody = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP']
+  return [...shared, '--cap-drop', 'ALL', ...toBecomeNobody.flatMap((name) => ['--cap-add', name])]
+}
+
+/** Root of a namespace that maps us would be root on the host's files: as root we change the user instead. */
+function become(user: BubblewrapUser): string[] {
+  if (user === 'mapped') return []
+  const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all']
+  return ['/usr/bin/setpriv', '--reuid', nobody, '--regid', nobody, ...without, '--']
+}
+
+/** Everything is read-only but `/tmp` and `/dev/shm`, which have a size. */
+function walls({ view, folder, outbound, bounds }: BoxPlan): string[] {
+  const sized = (bytes: number, path: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', path]
+  return [
+    ...['--ro-bind', view.skeleton, '/'],
+    ...view.binds.flatMap(({ from, to, writable }) => [writable ? '--bind' : '--ro-bind', from, to]),
+    ...view.blanks.flatMap((path) => ['--size', '4096', '--tmpfs', path, '--remount-ro', path]),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...sized(limits.scriptSharedMemoryBytesMax, '/dev/shm'),
+    ...['--remount-ro', '/dev'],
+    ...sized(bounds.diskBytes, '/tmp'),
+    ...['--ro-bind', join(folder, 'inputs'), '/inputs'],
+    ...(outbound ? ['--ro-bind', outbound, '/box/outbound'] : []),
+    ...['--chdir', '/tmp'],
+  ]
+}

@@ -1,0 +1,96 @@
+/** The languages of scripts: their names, what the first process of a box does for each, and what it finds in its environment. */
+import { AppError, limits } from '#model'
+
+export const interpreters = ['python', 'bash', 'go'] as const
+export type Interpreter = (typeof interpreters)[number]
+
+/** As the specification names them; `go` is accepted for `go run`. */
+const names: Record<string, Interpreter> = { python: 'python', bash: 'bash', 'go run': 'go', go: 'go' }
+const allowed = ['python', 'bash', 'go run']
+
+export function parseInterpreter(name: unknown): Interpreter {
+  if (typeof name !== 'string' || name.trim() === '') {
+    const details = 'must be the name of an interpreter'
+    const context = { param: 'interpreter', details, value: name, allowed_values: allowed }
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot run the script: interpreter ${details}`, context)
+  }
+  if (Object.hasOwn(names, name)) return names[name]!
+  const message = `Cannot run the script with "${name}": use one of ${allowed.join(', ')}`
+  throw new AppError('SANDBOX_INVALID_INTERPRETER', message, { interpreter: name, allowed_values: allowed })
+}
+
+/** Each waits for the end of its input with everything else done, and leaves nothing on it for the script to read. */
+const starts: Record<Interpreter, string> = {
+  python: 'python3 -u -',
+  // Read to its end first: a command of the script that reads its input would eat the lines that follow it.
+  bash: `bash -c 's=$(cat; printf x); exec </dev/null; eval "unset -v s;\${s%x}"'`,
+  // Built, then run: "go run" would hide the exit code.
+  go: '(cat >/tmp/main.go; exec </dev/null; cd /tmp; /box/go/bin/go build -o /tmp/main main.go && exec /tmp/main)',
+}
+
+/** Listens where programs look for a proxy, and carries each connection to our own socket: `/box/outbound/proxy`. */
+const forwarder = `
+import os, socket, threading
+door = socket.create_server(("127.0.0.1", 3128), backlog=64)
+if os.fork(): os._exit(0)
+os.setsid()
+def carry(a, b):
+    try:
+        while (data := a.recv(65536)): b.sendall(data)
+    except OSError: pass
+    finally:
+        try: b.shutdown(socket.SHUT_WR)
+        except OSError: pass
+while True:
+    inner, _ = door.accept()
+    try:
+        outer = socket.socket(socket.AF_UNIX)
+        outer.connect("/box/outbound/proxy")
+        for pair in ((inner, outer), (outer, inner)): threading.Thread(target=carry, args=pair, daemon=True).start()
+    except (OSError, RuntimeError): inner.close()
+`
+
+export type LaunchOptions = { interpreter: Interpreter; outbound: boolean; limitsTasks: boolean }
+
+/**
+ * The first process of a box. It stays, so that signals work as elsewhere, what the script leaves running is buried, and
+ * the exit code is told by someone else than the script.
+ */
+export function launcher({ interpreter, outbound, limitsTasks }: LaunchOptions): string {
+  return [
+    'exec 4>&2 2>/dev/null',
+    ...(limitsTasks ? [`ulimit -p ${limits.scriptTasksMax} || ulimit -u ${limits.scriptTasksMax} || exit 1`] : []),
+    ...(outbound ? [`python3 -c '${forwarder}' </dev/null >/dev/null 3>&- 4>&- || exit 1`] : []),
+    'printf r >&3',
+    `${starts[interpreter]} 2>&4 3>&- 4>&-`,
+    'printf "e%d" $? >&3',
+  ].join('\n')
+}
+
+export function environment({ interpreter, outbound }: LaunchOptions): Record<string, string> {
+  const proxy = 'http://127.0.0.1:3128'
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/tmp',
+    LANG: 'C.UTF-8',
+    ...(interpreter === 'python' ? { PYTHONDONTWRITEBYTECODE: '1' } : {}),
+    ...(interpreter === 'go' ? goEnvironment : {}),
+    ...(outbound ? { http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}),
+    ...(outbound ? { no_proxy: '', SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt' } : {}),
+  }
+}
+
+/** The same when the standard library is compiled ahead and when a script is: else nothing of it would be found again. */
+const goEnvironment = {
+  GOROOT: '/box/go',
+  GOCACHE: '/box/go-cache',
+  GOPATH: '/tmp/go',
+  GOTOOLCHAIN: 'local',
+  GOPROXY: 'off',
+  GOTELEMETRY: 'off',
+  GOFLAGS: '-buildvcs=false',
+  CGO_ENABLED: '0',
+}
+
+/** What the first process does when Go's standard library is compiled ahead of all scripts. */
+export const primer = 'printf r >&3; cat; /box/go/bin/go build std; printf "e%d" $? >&3'

@@ -1,0 +1,64 @@
+/** The four pipes of a box: true pipes with names, since a script may open `/dev/stdout`, which a socket refuses. */
+import { execFile } from 'node:child_process'
+import { closeSync, constants, openSync, rmSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
+
+export type Pipes = {
+  /** The box's ends, for its descriptors 0 to 3; closed by `handOver` once it has them. */
+  theirs: number[]
+  handOver(): void
+  stdin: Socket
+  stdout: Socket
+  stderr: Socket
+  /** What the first process of the box says of itself: `r` when it is ready, `e` and the exit code at its end. */
+  status: Socket
+}
+
+const names = ['stdin', 'stdout', 'stderr', 'status'] as const
+export const hostPath = '/usr/sbin:/usr/bin:/sbin:/bin'
+
+export async function openPipes(folder: string): Promise<Pipes> {
+  const files = names.map((name) => join(folder, name))
+  // The script's user must be able to open them again, as /dev/stdout; nobody else can enter the folder.
+  await promisify(execFile)('mkfifo', ['-m', '666', ...files], { env: { PATH: hostPath } })
+  const opened: number[] = []
+  const open = (file: string, flags: number) => {
+    const descriptor = openSync(file, flags)
+    opened.push(descriptor)
+    return descriptor
+  }
+  try {
+    // An end opens at once only while somebody holds the other one.
+    const [input, ...outputs] = files
+    const holder = open(input!, O_RDONLY | O_NONBLOCK)
+    const ours = [open(input!, O_WRONLY | O_NONBLOCK), ...outputs.map((file) => open(file, O_RDONLY | O_NONBLOCK))]
+    const theirs = [open(input!, O_RDONLY), ...outputs.map((file) => open(file, O_WRONLY))]
+    closeSync(holder)
+    for (const file of files) rmSync(file, { force: true })
+    return { theirs, handOver: () => theirs.splice(0).forEach(closeEnd), ...socketsOf(ours) }
+  } catch (thrown) {
+    opened.forEach(closeEnd)
+    throw thrown
+  }
+}
+
+function socketsOf(descriptors: number[]): Pick<Pipes, (typeof names)[number]> {
+  const [stdin, stdout, stderr, status] = descriptors.map((fd, i) => {
+    const socket = new Socket({ fd, readable: i > 0, writable: i === 0 })
+    // A box that is gone no longer listens; how it went is told by its end.
+    return socket.on('error', () => {})
+  })
+  return { stdin: stdin!, stdout: stdout!, stderr: stderr!, status: status! }
+}
+
+function closeEnd(descriptor: number): void {
+  try {
+    closeSync(descriptor)
+  } catch {
+    // closed already
+  }
+}

@@ -1,0 +1,49 @@
+/** What a box is made of, whoever closes it: plain data that a driver turns into a command. */
+import { limits, type Tier } from '#model'
+import type { Bounds } from './cgroup.ts'
+import type { View } from './view.ts'
+
+export type ScriptTier = Exclude<Tier, 'wasm'>
+/** Weakest first. */
+export const scriptTiers: ScriptTier[] = ['os', 'gvisor']
+
+export type BoxPlan = {
+  id: string
+  /** Its own folder on the host, gone with the box. `inputs` in it is filled when the script is known. */
+  folder: string
+  view: View
+  /** What the first process runs, a text for the shell. */
+  launcher: string
+  environment: Record<string, string>
+  /** A folder with the socket of our proxy; null: no way out. */
+  outbound: string | null
+  bounds: Bounds & { diskBytes: number }
+}
+
+export const scriptBounds = {
+  memoryBytes: limits.scriptMemoryBytesMax,
+  tasks: limits.scriptTasksMax,
+  cpus: limits.scriptCpusMax,
+  diskBytes: limits.scriptDiskBytesMax,
+}
+
+/** A way to close a box: bubblewrap or gVisor. */
+export type Driver = {
+  tier: ScriptTier
+  /** The binary whose digest says whether the self-test still holds. */
+  binary: string
+  /** The whole command that opens the box; a driver may write into the plan's folder. */
+  command(plan: BoxPlan): Promise<string[]>
+  /** Bounds of the control group: a driver may need more for itself. */
+  groupBounds(plan: BoxPlan): Bounds
+  /** Whether the first process must limit the number of tasks itself. */
+  limitsTasks: boolean
+  /** For the shell that starts the command: limits of the process. */
+  processLimits(plan: BoxPlan): string
+  /** A file with the filter of system calls, given as descriptor 4. */
+  seccomp: string | null
+  /** Takes away what the command left outside of the plan's folder. */
+  leave(plan: BoxPlan): Promise<void>
+  /** What the report says of it. */
+  layers: string[]
+}

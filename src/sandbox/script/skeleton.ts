@@ -1,0 +1,79 @@
+/** The root of every box: empty folders to mount on, and the few files of `/etc` without which programs do not start. */
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { AppError } from '#model'
+
+/** Ours in every box: the inputs, Go with what it compiled ahead, the socket of the proxy, and what the kernel shows. */
+export const mountPoints = ['inputs', 'box/go', 'box/go-cache', 'box/outbound', 'proc', 'dev', 'sys', 'tmp']
+
+export type SkeletonOptions = { tops: string[]; links: Record<string, string>; isHost: boolean }
+
+/** Its folder. Complete or not there: it is made beside its place and moved. */
+export function makeSkeleton(folder: string, options: SkeletonOptions): string {
+  const linker = statSync('/etc/ld.so.cache', { throwIfNoEntry: false })
+  const recipe = JSON.stringify([1, options, mountPoints, linker?.mtimeMs])
+  const skeleton = join(folder, `rootfs-${createHash('sha256').update(recipe).digest('hex').slice(0, 16)}`)
+  if (existsSync(skeleton)) return skeleton
+  const draft = `${skeleton}.${process.pid}.new`
+  rmSync(draft, { recursive: true, force: true })
+  for (const point of [...mountPoints, ...options.tops]) makeFolder(join(draft, point))
+  for (const [name, target] of Object.entries(options.links)) symlinkSync(target, join(draft, name))
+  if (options.isHost) writeEtc(join(draft, 'etc'))
+  try {
+    renameSync(draft, skeleton)
+  } catch (thrown) {
+    rmSync(draft, { recursive: true, force: true })
+    if (existsSync(skeleton)) return skeleton // another process was faster
+    throw new AppError('SANDBOX_SETUP_FAILED', `Cannot prepare ${skeleton}: ${(thrown as Error).message}`, {}, thrown)
+  }
+  return skeleton
+}
+
+/** Skeletons of an older recipe: only a build takes them away, since a box may still stand on one. */
+export function removeOldSkeletons(folder: string, current: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    if (name.startsWith('rootfs-') && path !== current) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function writeEtc(etc: string): void {
+  const files = {
+    passwd: 'root:x:0:0:root:/:/bin/false\nbox:x:65534:65534:box:/tmp:/bin/bash\n',
+    group: 'root:x:0:\nbox:x:65534:\n',
+    hosts: '127.0.0.1 localhost\n::1 localhost\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
+  }
+  makeFolder(join(etc, 'alternatives'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(etc, name), text)
+  const copied = ['ld.so.cache', 'ssl/certs/ca-certificates.crt'].filter((name) => existsSync(join('/etc', name)))
+  for (const name of copied) {
+    makeFolder(dirname(join(etc, name)))
+    copyFileSync(join('/etc', name), join(etc, name))
+  }
+  for (const name of [...Object.keys(files), ...copied]) chmodSync(join(etc, name), 0o644)
+  // Commands such as awk are links through here.
+  for (const name of existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives') : []) {
+    const target = readlinkSync(join('/etc/alternatives', name))
+    if (/^\/usr\/(?:s?bin|lib)\//.test(target)) symlinkSync(target, join(etc, 'alternatives', name))
+  }
+}
+
+/** With every folder above it down to the draft, readable for the script's user whatever our mask is. */
+function makeFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true })
+  for (let at = path; first !== undefined && at.startsWith(first); at = dirname(at)) chmodSync(at, 0o755)
+}

@@ -1,0 +1,190 @@
+/** Thousands of runs in a rough world, from seeds: crashes, lost tails, late and missing answers; what is promised holds in each. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type EventBodies, newId, type RunId, toText } from '#model'
+import type { Secrets } from '#record'
+import { Conductor, newJournal, readJournal, type Settlement } from '#run'
+import { dice } from '#test'
+import { type Dice, Disk, hashedProgram, World, wander } from './world.ts'
+
+const rounds = process.env.LONG === '1' ? 10_000 : 1000
+const first = Number(process.env.SEED ?? 1)
+const secrets: Secrets = { hide: (value) => value, reveal: (value) => ({ value, foreign: [] }) }
+
+test(`${rounds} runs from seed ${first} keep every promise`, { timeout: 3_600_000 }, async (t) => {
+  const total = { crashes: 0, doubts: 0, questions: 0, done: 0, failed: 0 }
+  for (let seed = first; seed < first + rounds; seed++) {
+    try {
+      await simulate(seed, total)
+    } catch (error) {
+      throw new Error(
+        `SEED=${seed} node --test test/simulation/run.test.ts plays this again: ${(error as Error).message}`,
+        { cause: error },
+      )
+    }
+  }
+  t.diagnostic(JSON.stringify(total))
+  assert.ok(
+    total.crashes > rounds / 2 && total.doubts > rounds / 20 && total.questions > rounds / 20,
+    'the world was rough enough',
+  )
+})
+
+type Total = { crashes: number; doubts: number; questions: number; done: number; failed: number }
+
+async function simulate(seed: number, total: Total): Promise<void> {
+  const roll = dice(seed * 2654435761)
+  const disk = new Disk(roll)
+  const world = new World(roll, disk)
+  const again = new Set<string>()
+  const run = newId<RunId>()
+  const crashes = Math.floor(roll() * 4)
+  for (let life = 0; life < 40 && !disk.finished; life++) {
+    const settlement = await soon(live(seed, run, disk, world, roll, life < crashes))
+    if (settlement === null) total.crashes += 1
+    else if (settlement === 'uncertain') total.doubts += settleDoubts(disk, world, roll, again)
+    else if (settlement === 'approval_required') total.questions += answerQuestions(disk, roll)
+    else total[settlement === 'done' ? 'done' : 'failed'] += 1
+  }
+  assert.ok(disk.finished, 'the run came to an end')
+  check(disk, world, again)
+  await checkReplay(seed, disk)
+}
+
+/** A world that stands still is a promise that is broken. */
+async function soon<T>(life: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const never = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the run neither ends nor asks')), 5000)
+  })
+  return Promise.race([life, never]).finally(() => clearTimeout(timer))
+}
+
+/** One life of a process that owns the run; null if it was killed in the middle of it. */
+async function live(
+  seed: number,
+  run: RunId,
+  disk: Disk,
+  world: World,
+  roll: Dice,
+  isDoomed: boolean,
+): Promise<Settlement | null> {
+  const chain = disk.chain(run)
+  const started = startedBody(seed)
+  if (disk.events.length === 0) {
+    chain.append('run.started', started)
+    await chain.durable()
+  }
+  const journal = disk.events.length > 1 ? readJournal(disk.events, toText) : newJournal(started, chain.lastAt())
+  const conductor = new Conductor({
+    chain,
+    journal,
+    program: hashedProgram(String(seed)),
+    nest: async (code, _args, id) => hashedProgram(code, id),
+    secrets,
+    catalog: world.catalog,
+    policy: {
+      permissions: 'standard',
+      rules: [
+        { tool: 'w:keyed:key', then: 'allow' },
+        { tool: 'w:unsafe', then: seed % 3 === 0 ? 'ask' : 'allow' },
+      ],
+    },
+    now: () => Date.parse('2026-01-01T00:00:00.000Z'),
+    pause: () => wander(roll),
+  })
+  conductor.begin()
+  if (!isDoomed) return conductor.settled
+  let end: 'none' | 'killed' | 'settled' = 'none'
+  const killed = wander(roll, 60).then(() => {
+    if (end === 'settled') return null
+    end = 'killed'
+    disk.crash()
+    void conductor.leave().catch(() => {}) // a dead process has no timers
+    return null
+  })
+  const settled = conductor.settled.then(
+    (settlement) => {
+      end = 'settled'
+      return settlement
+    },
+    (error: unknown) => {
+      if (end === 'killed') return null
+      throw error
+    },
+  )
+  return Promise.race([killed, settled])
+}
+
+function startedBody(seed: number): EventBodies['run.started'] {
+  const budget = { calls: 1000, wallMs: 60_000, bytes: 1e9 }
+  return {
+    intent: null,
+    mode: 'run',
+    plan: { kind: 'dag', source: [], digest: '' },
+    args: {},
+    actor: { kind: 'cli', name: 'dice' },
+    permissions: 'standard',
+    budget,
+    seed: String(seed),
+    engine: { name: 'dice', version: '1', digest: '' },
+    servers: {},
+    isolation: null,
+  }
+}
+
+/** The human looks at the world, and says what happened there, or has it done again. */
+function settleDoubts(disk: Disk, world: World, roll: Dice, again: Set<string>): number {
+  const calls = readJournal(disk.events, toText).calls
+  const doubts = [...calls.values()].filter(({ last, effect }) => last === 'sent' && effect === 'unsafe')
+  for (const { id, args } of doubts) {
+    const said = { call: id, who: 'human', from: 'cli' }
+    if (world.happened(args)) disk.send({ type: 'call.settled', body: { ...said, how: 'done', value: 1 } })
+    else if (roll() < 0.5) disk.send({ type: 'call.settled', body: { ...said, how: 'failed', text: 'no' } })
+    else {
+      again.add(args)
+      disk.send({ type: 'call.settled', body: { ...said, how: 'again' } })
+    }
+  }
+  return doubts.length
+}
+
+function answerQuestions(disk: Disk, roll: Dice): number {
+  const calls = readJournal(disk.events, toText).calls
+  const open = [...calls.values()].filter(
+    ({ asked, answered, last }) => asked !== undefined && answered === undefined && last === 'issued',
+  )
+  for (const { asked } of open) {
+    const { approval, call, digest } = asked!
+    const answer = roll() < 0.7 ? ('approved' as const) : ('denied' as const)
+    disk.send({ type: 'approval.answered', body: { approval, call, digest, answer, who: 'human', from: 'cli' } })
+  }
+  return open.length
+}
+
+function check(disk: Disk, world: World, again: Set<string>): void {
+  const issued = disk.events.flatMap((event) => (event.type === 'call.issued' ? [event.body.call] : []))
+  const resolved = disk.events.flatMap((event) => (event.type === 'call.resolved' ? [event.body.call] : []))
+  assert.equal(new Set(issued).size, issued.length, 'no call is issued twice on the record')
+  assert.deepEqual([...resolved].sort(), [...issued].sort(), 'every call has exactly one result')
+  for (const { args, effect } of world.done) {
+    const times = world.done.filter((other) => other.args === args).length
+    if (effect === 'unsafe' || effect.startsWith('keyed:'))
+      assert.ok(times === 1 || again.has(args), `${effect} ${args} happened ${times} times`)
+  }
+  const last = disk.events.at(-1)!
+  assert.equal(last.type, 'run.finished', 'nothing follows the end')
+}
+
+/** The whole record, replayed into a fresh program, gives the recorded end again. */
+async function checkReplay(seed: number, disk: Disk): Promise<void> {
+  const last = disk.events.at(-1)!
+  if (last.type !== 'run.finished' || last.body.status !== 'done') return
+  const journal = readJournal(disk.events, toText)
+  const program = hashedProgram(String(seed))
+  let { end } = await program.start()
+  for (const { program: path, delivery } of journal.deliveries) {
+    if (path === '' && end === undefined) end = (await program.deliver(delivery)).end
+  }
+  assert.ok(end?.ok === true && JSON.parse(end.value) === last.body.result, 'the record teaches what happened')
+}
