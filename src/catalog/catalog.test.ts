@@ -158,8 +158,12 @@ test('try() survives a server that lives on but does not talk, does not listen, 
   assert.equal(brief(await attempt(catalog, 'deaf:call', {})), null)
   await pause(50)
   assert.equal(brief(await attempt(catalog, 'deaf:call', {})), 'not_sent UPSTREAM_UNREACHABLE')
-  await pause(700)
-  assert.equal(brief(await attempt(catalog, 'deaf:call', {})), null)
+  let again = await attempt(catalog, 'deaf:call', {})
+  for (let round = 0; round < 100 && again.outcome === 'not_sent'; round++) {
+    await pause(50)
+    again = await attempt(catalog, 'deaf:call', {})
+  }
+  assert.equal(brief(again), null)
   assert.equal(brief(await attempt(catalog, 'noisy:call', {})), 'fine')
   assert.equal(brief(await attempt(catalog, 'wrong:call', {})), 'answered TOOL_ERROR')
 })
@@ -191,14 +195,14 @@ test('try() does not know the outcome when the server dies in the middle, and st
 
 test('try() reads an answer that was written right before the server ended', async (t) => {
   const last = misbehaving(`say(id, { content: [{ type: 'text', text: 'x'.repeat(100000) }] }); process.exit(0)`)
-  const { catalog } = open(t, { servers: { last } })
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
+    const { catalog } = open(t, { servers: { last } })
+    await toolOf(catalog, 'last:call')
     const answer = attempt(catalog, 'last:call', {})
     await pause(20)
     // While nobody listens, both the answer and the end arrive.
     for (const until = Date.now() + 60; Date.now() < until; );
     assert.equal(String(brief(await answer)).length, 100_000)
-    await pause(50)
   }
 })
 

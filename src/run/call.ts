@@ -14,10 +14,12 @@ import {
   keyParameter,
   limits,
   type ProgramEnd,
+  programTool,
   RawJson,
   type RunId,
   splitToolId,
   type Tool,
+  timerTool,
   toText,
 } from '#model'
 import type { Secrets } from '#record'
@@ -43,7 +45,7 @@ export type OpenCall = {
   state: 'moving' | 'asking' | 'uncertain' | 'nested'
   approval?: { id: string; digest: string; expiresAt: number }
   abort: AbortController
-  timer?: NodeJS.Timeout
+  timer?: AbortController
 }
 
 export function fresh(id: string, issuedAt: number) {
@@ -161,4 +163,15 @@ export function leakOf(call: OpenCall, secrets: Secrets): string | null {
 
 export function endResult(end: ProgramEnd): Result {
   return end.ok ? { ok: true, value: JSON.parse(end.value) as Json } : { ok: false, error: fromErrorData(end.error) }
+}
+
+/** What the engine does itself: no server offers it. */
+export function isOurs(tool: string): boolean {
+  return tool === timerTool || tool === programTool
+}
+
+/** Whether a call in doubt may be sent again; a server may have forgotten a key that is too old. */
+export function repeats({ effect, sentAt }: RecordedCall, now: number): boolean {
+  if (effect === null || effect === 'unsafe') return false
+  return !effect.startsWith('keyed:') || now - (sentAt ?? 0) < limits.keyMsMax
 }

@@ -18,6 +18,7 @@ import {
   argumentsOf,
   endResult,
   fresh,
+  isOurs,
   issuedBody,
   keyOf,
   leakOf,
@@ -25,6 +26,7 @@ import {
   type Result,
   refusalOf,
   reopened,
+  repeats,
   resultMember,
   withoutCode,
 } from './call.ts'
@@ -41,7 +43,8 @@ export type Desk = {
   policy: { permissions: PermissionSet; rules: readonly PolicyRule[] }
   budget: EventBodies['run.started']['budget']
   now: () => number
-  pause: (ms: number) => Promise<void>
+  /** Rejects when the signal is aborted. */
+  pause: (ms: number, signal: AbortSignal) => Promise<void>
   /** A result took its place in the record. */
   resolved: (program: string, delivery: Delivery) => void
   /** A call came to rest without a result. */
@@ -70,7 +73,6 @@ export class Calls {
     return this.#open
   }
 
-  /** True when only humans can move what is open. */
   get onlyHumans(): boolean {
     const states = [...this.#open.values()].map(({ state }) => state)
     return !states.includes('moving') && (states.includes('asking') || states.includes('uncertain'))
@@ -80,7 +82,7 @@ export class Calls {
   close(): void {
     this.#closed = true
     for (const call of this.#open.values()) {
-      clearTimeout(call.timer)
+      call.timer?.abort()
       call.abort.abort()
     }
   }
@@ -102,6 +104,7 @@ export class Calls {
 
   /** A call of the record that has no result yet goes on from where it stood. */
   async reopen(recorded: RecordedCall, issued: IssuedCall, now: number): Promise<void> {
+    if (this.#closed) return
     const { asked, answered } = recorded
     const call = reopened(recorded, issued, now)
     this.#open.set(call.id, call)
@@ -109,6 +112,7 @@ export class Calls {
     else if (call.tool === timerTool) this.#startTimer(call)
     else {
       call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
+      if (this.#closed) return
       if (recorded.last === 'sent') this.#repeat(call, recorded)
       else if (asked === undefined) this.#route(call)
       else if (answered === undefined) this.#await(call, asked)
@@ -128,7 +132,7 @@ export class Calls {
     if (recorded.last === 'resolved') return
     const call = reopened(recorded, recorded, this.#desk.now())
     this.#open.set(call.id, call)
-    if (recorded.last === 'sent' && !this.#repeats(recorded)) call.state = 'uncertain'
+    if (recorded.last === 'sent' && !repeats(recorded, this.#desk.now())) call.state = 'uncertain'
     else this.#cancel(call, 'the run is over')
   }
 
@@ -166,13 +170,8 @@ export class Calls {
   }
 
   #repeat(call: OpenCall, recorded: RecordedCall): void {
-    if (call.definition !== null && this.#repeats(recorded)) this.#send(call)
+    if (call.definition !== null && repeats(recorded, this.#desk.now())) this.#send(call)
     else call.state = 'uncertain'
-  }
-
-  #repeats({ effect, sentAt }: RecordedCall): boolean {
-    if (effect === null || effect === 'unsafe') return false
-    return !effect.startsWith('keyed:') || this.#desk.now() - (sentAt ?? 0) < limits.keyMsMax
   }
 
   #route(call: OpenCall): void {
@@ -203,11 +202,11 @@ export class Calls {
       const { approval, digest } = asked
       this.answer({ approval, call: asked.call, digest, answer: 'expired', who: 'time', from: 'engine' })
     }
-    call.timer = setTimeout(() => this.#guard(expire), Math.max(0, expiresAt - this.#desk.now()))
+    this.#later(call, expiresAt, expire)
   }
 
   #apply(call: OpenCall, answered: EventBodies['approval.answered']): void {
-    clearTimeout(call.timer)
+    call.timer?.abort()
     call.state = 'moving'
     if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
     this.#again(call)
@@ -217,7 +216,15 @@ export class Calls {
     const { ms = 0 } = JSON.parse(call.args) as { ms?: number }
     const due = call.issuedAt + Math.min(Math.max(0, ms), limits.timerMsMax)
     const fire = () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine')
-    call.timer = setTimeout(() => this.#guard(fire), Math.max(0, due - this.#desk.now()))
+    this.#later(call, due, fire)
+  }
+
+  #later(call: OpenCall, due: number, step: () => void): void {
+    const timer = new AbortController()
+    call.timer = timer
+    const over = this.#desk.pause(Math.max(0, due - this.#desk.now()), timer.signal)
+    const wake = () => (this.#isOpen(call) && !timer.signal.aborted ? step() : undefined)
+    over.then(() => this.#guard(wake)).catch(() => {})
   }
 
   #send(call: OpenCall): void {
@@ -270,7 +277,7 @@ export class Calls {
 
   /** A result takes its place in the record when it arrives; from there the program gets the same bytes. */
   #resolve(call: OpenCall, outcome: Resolved['outcome'], result: Result, by: Resolved['by'], ms = 0): void {
-    clearTimeout(call.timer)
+    call.timer?.abort()
     this.#open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)
     this.#spent.bytes += bytes
@@ -291,9 +298,4 @@ export class Calls {
       .then(() => (this.#closed ? undefined : step()))
       .catch(this.#desk.broken)
   }
-}
-
-/** What the engine does itself: no server offers it. */
-function isOurs(tool: string): boolean {
-  return tool === timerTool || tool === programTool
 }

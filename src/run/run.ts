@@ -3,7 +3,7 @@
  * Refuses a plan that cannot run before anything runs, and a run that someone else owns.
  */
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
@@ -222,6 +222,8 @@ function withoutSecrets(request: RunRequest, seed: string, config: Config) {
   ) as unknown as RunRequest
   return { clean: { ...request, plan, args, intent }, seals }
 }
+
+const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
 
 /** A box that cannot be had fails the run, on the record. */
 async function boxed(make: () => Promise<Program>): Promise<Program> {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { AppError, type Effect, type Try } from '#model'
 import { tryUntilKnown } from './tries.ts'
 
+const { signal } = new AbortController()
 const error = new AppError('UPSTREAM_UNREACHABLE', 'gone')
 const answered: Try = { outcome: 'answered', ok: true, value: 1 }
 const toolError: Try = { outcome: 'answered', ok: false, error: new AppError('TOOL_ERROR', 'no') }
@@ -17,7 +18,13 @@ async function outcomeOf(effect: Effect, tries: Try[], slow = 0) {
     time += slow
     return tries[made++] ?? tries.at(-1)!
   }
-  const outcome = await tryUntilKnown(effect, { now: () => time, sent: async () => true, make, pause: async () => {} })
+  const outcome = await tryUntilKnown(effect, {
+    now: () => time,
+    sent: async () => true,
+    make,
+    pause: async () => {},
+    signal,
+  })
   return [outcome?.outcome, made]
 }
 
@@ -45,6 +52,7 @@ test('tryUntilKnown() makes no try that the record did not take', async () => {
     now: () => 0,
     sent: async () => false,
     pause: async () => {},
+    signal,
     make: () => assert.fail('nothing may leave'),
   })
   assert.equal(outcome, null)

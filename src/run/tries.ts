@@ -10,10 +10,19 @@ export type Outcome =
   | { outcome: 'in_doubt' }
 
 /** `sent` puts the try on the record, durably, before it is made; it says no when the call was ended meanwhile. */
-export type Tries = { sent(): Promise<boolean>; make(): Promise<Try>; pause(ms: number): Promise<void>; now(): number }
+export type Tries = {
+  sent(): Promise<boolean>
+  make(): Promise<Try>
+  pause(ms: number, signal: AbortSignal): Promise<void>
+  signal: AbortSignal
+  now(): number
+}
 
 /** Not sent: again, whatever the tool. Answered: that is it. Unknown: again only where repeating is safe. */
-export async function tryUntilKnown(effect: Effect, { sent, make, pause, now }: Tries): Promise<Outcome | null> {
+export async function tryUntilKnown(
+  effect: Effect,
+  { sent, make, pause, now, signal }: Tries,
+): Promise<Outcome | null> {
   const began = now()
   for (let tries = 1; ; tries++) {
     if (!(await sent())) return null
@@ -26,7 +35,7 @@ export async function tryUntilKnown(effect: Effect, { sent, make, pause, now }: 
         return { outcome: 'given_up', error: outcome.error }
       }
     }
-    await pause(50 * 2 ** tries)
+    await pause(50 * 2 ** tries, signal).catch(() => {})
   }
 }
 
@@ -42,6 +51,7 @@ export function triesOf(
   return {
     now,
     pause,
+    signal: call.abort.signal,
     sent: async () => {
       if (!isOpen()) return false
       call.attempt += 1

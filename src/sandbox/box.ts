@@ -48,6 +48,8 @@ export function openBox({ file, args, seccomp }: BoxCommand): Box {
   }
   readLines(child, answer, died)
   child.stdin!.on('error', () => died('no longer listens'))
+  // Whoever closes its output will never answer; its death, which follows, says the rest.
+  child.stdout!.on('end', () => child.kill('SIGKILL'))
   if (seccomp) (child.stdio[3] as Writable).on('error', () => {}).end(seccomp)
 
   return {

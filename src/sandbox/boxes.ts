@@ -12,7 +12,7 @@ import { extensionNames, hardenEngine } from './inside/engine.ts'
 import { prelude } from './inside/guest.ts'
 import { chooseIsolation, type Isolation, strongestBox } from './isolation.ts'
 import { prepareProgram, wrapper } from './prepare.ts'
-import { bootMessage, driveProgram, type ProgramOptions } from './program.ts'
+import { bootMessage, checkProgram, driveProgram, type ProgramOptions } from './program.ts'
 
 export type EngineIdentity = { name: string; version: string; digest: string }
 
@@ -100,8 +100,8 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   async function tested(chosen: Isolation, box: Box | AppError): Promise<Isolation> {
     if (box instanceof AppError) throw box
     const source = prepareProgram('return args').source
-    const options = { source, args: '"echo"', seed: '0'.repeat(64), now: 0 }
-    const { end } = await driveProgram(box, options, (clean) => release(box, clean)).start()
+    const echo = checkProgram({ source, args: '"echo"', seed: '0'.repeat(64), now: 0 })
+    const { end } = await driveProgram(box, echo, (clean) => release(box, clean)).start()
     if (end?.ok && end.value === '"echo"') return chosen
     throw new AppError('SANDBOX_SETUP_FAILED', 'Cannot open a box: the program that tests it failed', { end })
   }
@@ -109,10 +109,11 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   return {
     engine,
     isolation: async () => (await isolation()).report,
-    async program(program) {
+    async program(options) {
+      const checked = checkProgram(options)
       await isolation()
       const box = await take()
-      return driveProgram(box, program, (clean) => release(box, clean))
+      return driveProgram(box, checked, (clean) => release(box, clean))
     },
     async close() {
       closed = true

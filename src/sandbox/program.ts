@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { AppError, type Delivery, limits, type Program, type Turn } from '#model'
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
-import type { MachineLimits } from './inside/machine.ts'
+import type { MachineLimits, StartMessage } from './inside/machine.ts'
 import { readTurn } from './turn.ts'
 
 /** Bounds may be narrowed, never widened. */
@@ -43,9 +43,7 @@ export function bootMessage(): { boot: BootMessage } {
 }
 
 /** `release` is called once, with whether the box may serve another program. */
-export function driveProgram(box: Box, options: ProgramOptions, release: (clean: boolean) => void): Program {
-  const start = startOf(options)
-  const wallMs = options.limits?.turnWallMsMax ?? limits.programTurnWallMsMax
+export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, release: (clean: boolean) => void): Program {
   const delivered = new Set<number>()
   let state: 'new' | 'running' | 'over' = 'new'
 
@@ -91,7 +89,10 @@ export function driveProgram(box: Box, options: ProgramOptions, release: (clean:
   }
 }
 
-function startOf({ source, args, seed, now, limits: narrowed = {} }: ProgramOptions) {
+export type CheckedProgram = { start: StartMessage; wallMs: number }
+
+/** Refuses what is out of bounds, before a box is taken for it. */
+export function checkProgram({ source, args, seed, now, limits: narrowed = {} }: ProgramOptions): CheckedProgram {
   assert(/^[0-9a-f]{64}$/.test(seed), 'a seed is 32 bytes in hexadecimal')
   if (Buffer.byteLength(args) > limits.programArgumentsBytesMax) {
     const details = `must be at most ${limits.programArgumentsBytesMax} bytes of JSON`
@@ -103,7 +104,8 @@ function startOf({ source, args, seed, now, limits: narrowed = {} }: ProgramOpti
     stackBytesMax: narrow('stackBytesMax'),
     ticksPerTurnMax: narrow('ticksPerTurnMax'),
   }
-  return { source, args, now, chance: chanceOf(seed), limits: bounds }
+  const start = { source, args, now, chance: chanceOf(seed), limits: bounds }
+  return { start, wallMs: narrowed.turnWallMsMax ?? limits.programTurnWallMsMax }
 }
 
 /** Four words for the guest's dice: the seed itself never enters the box. */

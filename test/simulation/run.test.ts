@@ -51,13 +51,18 @@ async function simulate(seed: number, total: Total): Promise<void> {
   await checkReplay(seed, disk)
 }
 
+/** So long that it does not come to pass here. */
+function never(signal: AbortSignal): Promise<void> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+}
+
 /** A world that stands still is a promise that is broken. */
 async function soon<T>(life: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const never = new Promise<never>((_, reject) => {
+  const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the run neither ends nor asks')), 5000)
   })
-  return Promise.race([life, never]).finally(() => clearTimeout(timer))
+  return Promise.race([life, late]).finally(() => clearTimeout(timer))
 }
 
 /** One life of a process that owns the run; null if it was killed in the middle of it. */
@@ -91,7 +96,7 @@ async function live(
       ],
     },
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
-    pause: () => wander(roll),
+    pause: (ms, signal) => (ms > 60_000 ? never(signal) : wander(roll)),
   })
   conductor.begin()
   if (!isDoomed) return conductor.settled

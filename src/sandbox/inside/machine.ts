@@ -9,6 +9,8 @@ export type MachineParts = {
   module: WebAssembly.Module
   extensions: ExtensionDescriptor[]
   prelude: string
+  /** Called at every tick of the engine: the only moments in which a busy engine lets the host act. */
+  onTick(): void
 }
 export type StartMessage = { source: string; args: string; chance: number[]; now: number; limits: MachineLimits }
 export type DeliverMessage = { call: number; ok: boolean; text: string; now: number }

@@ -1,12 +1,12 @@
 /** One box for one script: opened ahead with its interpreter waiting, used once, and gone without a trace. */
-import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
 import { rm } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { AppError, limits } from '#model'
 import { type Capture, capture } from './capture.ts'
 import type { Group } from './cgroup.ts'
-import { hostPath, openPipes } from './pipes.ts'
 import type { BoxPlan, Driver } from './plan.ts'
+import { startBox } from './start.ts'
 import { watchMemory } from './watch.ts'
 
 export type StopReason = 'timeout' | 'flood' | 'memory' | 'cancelled' | 'closed'
@@ -20,7 +20,7 @@ export type End = {
   stdout: Capture
   stderr: Capture
   ms: number
-  /** From the script's handing over to its first output. */
+  /** From the handing over of the script to its first output. */
   firstByteMs: number | null
   /** How the outermost process of the box ended. */
   died: string
@@ -35,76 +35,104 @@ export type Box = {
   gone: Promise<void>
 }
 
-/** Joins the groups, closes what was inherited from whoever started us, and becomes the box. */
-const wrapper = `
-while [ "$1" != -- ]; do echo $$ >"$1" || exit 125; shift; done; shift
-for f in /proc/$$/fd/*; do n=\${f##*/}; if [ "$n" -gt 4 ]; then eval "exec $n>&-"; fi; done
-exec "$@"`
+export type BoxOptions = {
+  plan: BoxPlan
+  driver: Driver
+  group: Group | null
+  /** Where nothing else bounds the memory of the box, we measure it. */
+  watched: boolean
+}
 
-/** Resolves when the first process of the box has spoken; rejects with what stopped it. */
-export async function openBox(plan: BoxPlan, driver: Driver, group: Group | null): Promise<Box> {
-  const pipes = await openPipes(plan.folder)
-  const command = await driver.command(plan)
-  const filter = driver.seccomp ? openSync(driver.seccomp, 'r') : 'ignore'
-  const args = ['-c', `${driver.processLimits(plan)}\n${wrapper}`, 'box', ...(group?.joins ?? []), '--', ...command]
-  const child = spawn('/bin/bash', args, { env: { PATH: hostPath }, cwd: '/', stdio: [...pipes.theirs, filter] })
-  pipes.handOver()
-  if (typeof filter === 'number') closeSync(filter)
-
-  let started = Number.NaN
-  let firstByteAt: number | null = null
-  let ended = performance.now()
+/** Resolves when the first process of the box has spoken; rejects with what it said instead. */
+export async function openBox({ plan, driver, group, watched }: BoxOptions): Promise<Box> {
+  const { child, pipes } = await startBox(plan, driver, group)
   let stopped: StopReason | null = null
-  let told = ''
-  let outOfMemory = false
-
-  const kill = () => {
+  let alive = true
+  const stop = (reason: StopReason) => {
+    stopped ??= reason
     child.kill('SIGKILL')
     group?.kill()
   }
-  const stop = (reason: StopReason) => {
-    stopped ??= reason
-    kill()
-  }
   const stdout = capture(pipes.stdout, () => stop('flood'))
   const stderr = capture(pipes.stderr, () => stop('flood'))
-  for (const stream of [pipes.stdout, pipes.stderr]) stream.once('data', () => (firstByteAt ??= performance.now()))
-
-  const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message))
-    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
-  })
-  const silent = Promise.all([pipes.stdout, pipes.stderr, pipes.status].map((one) => new Promise((r) => one.once('close', r))))
-  const over = exited.then(async (died) => {
-    child.removeAllListeners()
-    // A process that outlived the box would hold a pipe open; the group has it killed.
-    const late = setTimeout(() => [pipes.stdout, pipes.stderr, pipes.status].forEach((one) => one.destroy()), limits.scriptBoxEndMsMax)
-    group?.kill()
-    await silent
-    clearTimeout(late)
+  const status = listen(pipes.status)
+  const over = untilOver(child, [pipes.stdout, pipes.stderr, pipes.status], group).finally(() => {
+    alive = false
     pipes.stdin.destroy()
-    ended = performance.now()
-    outOfMemory = (group?.oomKills() ?? 0) > 0
-    return died
   })
   const gone = over.then(async () => {
     await group?.remove()
     await driver.leave(plan)
     await rm(plan.folder, { recursive: true, force: true })
   })
-  const unwatch = group?.joins
 
-  await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => stop('timeout'), limits.scriptBoxStartMsMax)
-    pipes.status.on('data', (chunk: Buffer) => {
+  const late = setTimeout(() => stop('timeout'), limits.scriptBoxStartMsMax)
+  const died = await Promise.race([status.ready, over.then((end) => end.died)])
+  clearTimeout(late)
+  if (died !== null) {
+    await gone
+    const said = stderr.text(limits.scriptErrorOutputBytesMax).trim()
+    const how = stopped === 'timeout' ? `it was not ready within ${limits.scriptBoxStartMsMax} ms` : said || died
+    throw new AppError('SANDBOX_SETUP_FAILED', `Cannot open a box: ${how}`, { tier: driver.tier })
+  }
+
+  return {
+    plan,
+    get alive() {
+      return alive && stopped === null
+    },
+    async run(script, timeoutMs, signal) {
+      const started = performance.now()
+      const timer = setTimeout(() => stop('timeout'), timeoutMs)
+      const onAbort = () => stop('cancelled')
+      if (signal?.aborted) onAbort()
+      signal?.addEventListener('abort', onAbort)
+      const unwatch = watched ? watchMemory(child.pid!, plan.bounds.memoryBytes, () => stop('memory')) : () => {}
+      pipes.stdin.end(script)
+      const end = await over
+      unwatch()
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      const first = [stdout.firstAt, stderr.firstAt].filter((at) => at !== null)
+      const firstByteMs = first.length > 0 ? Math.min(...first) - started : null
+      return { ...end, exitCode: status.exitCode(), stopped, stdout, stderr, ms: end.at - started, firstByteMs }
+    },
+    stop,
+    gone,
+  }
+}
+
+/** The first process says `r` when it is ready, and `e` with the exit code at the script's end. */
+function listen(status: Socket): { ready: Promise<null>; exitCode(): number | null } {
+  let told = ''
+  const ready = new Promise<null>((resolve) => {
+    status.on('data', (chunk: Buffer) => {
       told = (told + chunk).slice(0, 16)
-      clearTimeout(late)
-      resolve()
-    })
-    void over.then((died) => {
-      clearTimeout(late)
-      reject(new AppError('SANDBOX_SETUP_FAILED', `Cannot open a box: ${died}`, { stderr: stderr.text() }))
+      if (told.startsWith('r')) resolve(null)
     })
   })
-  throw unwatch
+  return {
+    ready,
+    exitCode() {
+      const code = /^re(\d{1,3})/.exec(told)?.[1]
+      return code === undefined ? null : Number(code)
+    },
+  }
+}
+
+type Over = { died: string; at: number; outOfMemory: boolean }
+
+/** Resolves when the outermost process has ended and nobody holds an output any more. */
+async function untilOver(child: ChildProcess, outputs: Socket[], group: Group | null): Promise<Over> {
+  const silent = outputs.map((one) => new Promise<void>((resolve) => one.once('close', () => resolve())))
+  const died = await new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+  })
+  // Whatever survived the box would hold its outputs open.
+  group?.kill()
+  const late = setTimeout(() => outputs.forEach((one) => one.destroy()), limits.scriptBoxEndMsMax)
+  await Promise.all(silent)
+  clearTimeout(late)
+  return { died, at: performance.now(), outOfMemory: (group?.oomKills() ?? 0) > 0 }
 }

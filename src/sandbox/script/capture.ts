@@ -7,14 +7,17 @@ export type Capture = {
   /** At most this many bytes as text; what is no UTF-8 is replaced, and no character is cut in two. */
   text(bytesMax?: number): string
   readonly truncated: boolean
-  readonly isEmpty: boolean
+  /** When the first byte came. */
+  readonly firstAt: number | null
 }
 
 export function capture(stream: Readable, onFlood: () => void): Capture {
   const kept: Buffer[] = []
   let keptBytes = 0
   let seenBytes = 0
+  let firstAt: number | null = null
   stream.on('data', (chunk: Buffer) => {
+    firstAt ??= performance.now()
     seenBytes += chunk.length
     const part = chunk.subarray(0, limits.scriptOutputBytesMax - keptBytes)
     if (part.length > 0) kept.push(part)
@@ -29,8 +32,8 @@ export function capture(stream: Readable, onFlood: () => void): Capture {
     get truncated() {
       return seenBytes > keptBytes
     },
-    get isEmpty() {
-      return seenBytes === 0
+    get firstAt() {
+      return firstAt
     },
   }
 }

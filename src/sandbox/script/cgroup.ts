@@ -28,11 +28,22 @@ function settings(version: 1 | 2, resource: Resource, { memoryBytes, tasks, cpus
   const period = 100_000
   if (resource === 'pids') return [['pids.max', String(tasks)]]
   if (version === 1) {
-    if (resource === 'cpu') return [['cpu.cfs_period_us', String(period)], ['cpu.cfs_quota_us', String(cpus * period)]]
-    return [['memory.limit_in_bytes', String(memoryBytes)], ['memory.memsw.limit_in_bytes?', String(memoryBytes)]]
+    if (resource === 'cpu')
+      return [
+        ['cpu.cfs_period_us', String(period)],
+        ['cpu.cfs_quota_us', String(cpus * period)],
+      ]
+    return [
+      ['memory.limit_in_bytes', String(memoryBytes)],
+      ['memory.memsw.limit_in_bytes?', String(memoryBytes)],
+    ]
   }
   if (resource === 'cpu') return [['cpu.max', `${cpus * period} ${period}`]]
-  return [['memory.max', String(memoryBytes)], ['memory.swap.max?', '0'], ['memory.oom.group?', '1']]
+  return [
+    ['memory.max', String(memoryBytes)],
+    ['memory.swap.max?', '0'],
+    ['memory.oom.group?', '1'],
+  ]
 }
 
 /** Tries for each resource whether a group can be made and limited; a folder is only named if it worked. */

@@ -66,7 +66,8 @@ function writeEtc(etc: string): void {
   }
   for (const name of [...Object.keys(files), ...copied]) chmodSync(join(etc, name), 0o644)
   // Commands such as awk are links through here.
-  for (const name of existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives') : []) {
+  const links = existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives', { withFileTypes: true }) : []
+  for (const { name } of links.filter((entry) => entry.isSymbolicLink())) {
     const target = readlinkSync(join('/etc/alternatives', name))
     if (/^\/usr\/(?:s?bin|lib)\//.test(target)) symlinkSync(target, join(etc, 'alternatives', name))
   }

@@ -57,5 +57,8 @@ function blanksOf(privateFolders: string[]): string[] {
 function refuseBadImage(image: string): void {
   if (isAbsolute(image) && statSync(join(image, 'usr'), { throwIfNoEntry: false })?.isDirectory()) return
   const details = 'must be the absolute path of a folder that holds the root of a system'
-  throw new AppError('INVALID_INPUT_PARAM', `Cannot use the image "${image}": it ${details}`, { param: 'image', details })
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot use the image "${image}": it ${details}`, {
+    param: 'image',
+    details,
+  })
 }

@@ -1,0 +1,106 @@
+/** Boxes when the process that opened them is killed: nothing they held goes on, and nothing of it was passed to them. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const code = {
+  computes: 'for (;;);',
+  waits: 'await mcp.a.b()',
+  'is in a native loop': 'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)',
+}
+
+/** A process of its own that opens a box, starts a program in it and says so. */
+function opener(bwrap: string | null, program: string, descriptors: (number | 'ignore')[] = []): ChildProcess {
+  const script = `
+    import { openBoxes, prepareProgram } from ${JSON.stringify(import.meta.resolve('#sandbox'))}
+    const boxes = openBoxes({ bwrap: ${JSON.stringify(bwrap)} })
+    const source = prepareProgram(${JSON.stringify(program)}).source
+    const running = await boxes.program({ source, args: '{}', seed: '0'.repeat(64), now: 0 })
+    void running.start()
+    setTimeout(() => console.log('started'), 100)`
+  const args = ['--no-warnings', '--input-type=module', '-e', script]
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', ...descriptors], env: {} })
+}
+
+function descendants(pid: number): number[] {
+  try {
+    const own = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+    )
+    return own.flatMap((child) => [child, ...descendants(child)])
+  } catch {
+    return []
+  }
+}
+
+const lives = (pid: number) =>
+  existsSync(`/proc/${pid}`) && !/\nState:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'latin1'))
+
+async function started(t: TestContext, process_: ChildProcess): Promise<number[]> {
+  t.after(() => process_.kill('SIGKILL'))
+  await new Promise((resolve, reject) => {
+    process_.stdout!.once('data', resolve)
+    process_.once('exit', () => reject(new Error('it ended before it had started')))
+  })
+  const found = descendants(process_.pid!)
+  assert(found.length > 0)
+  return found
+}
+
+async function allGone(pids: number[], withinMs: number): Promise<boolean> {
+  const until = performance.now() + withinMs
+  while (pids.some(lives) && performance.now() < until) await pause(20)
+  return !pids.some(lives)
+}
+
+for (const [what, program] of Object.entries(code)) {
+  test(`kill -9 of the opener ends a box in bubblewrap whose program ${what}`, async (t) => {
+    if (!existsSync('/usr/bin/bwrap')) return t.skip('needs bubblewrap: apt-get install bubblewrap')
+    const parent = opener('/usr/bin/bwrap', program)
+    const pids = await started(t, parent)
+    parent.kill('SIGKILL')
+    assert(await allGone(pids, 5000))
+  })
+}
+
+for (const what of ['computes', 'waits'] as const) {
+  test(`kill -9 of the opener ends a box without bubblewrap whose program ${what}`, async (t) => {
+    const parent = opener(null, code[what])
+    const pids = await started(t, parent)
+    parent.kill('SIGKILL')
+    assert(await allGone(pids, 5000))
+  })
+}
+
+test('a descriptor that the opener inherited does not reach the box', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'metier-descriptor-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const secret = join(folder, 'secret')
+  writeFileSync(secret, 'secret')
+  const descriptors = Array.from({ length: 120 }, (_, i) => (i === 117 ? openSync(secret, 'r') : 'ignore'))
+  for (const bwrap of existsSync('/usr/bin/bwrap') ? ['/usr/bin/bwrap', null] : [null]) {
+    const parent = opener(bwrap, code.waits, descriptors as (number | 'ignore')[])
+    const pids = await started(t, parent)
+    const holders = [parent.pid!, ...pids].filter((pid) =>
+      readdirSync(`/proc/${pid}/fd`).some(
+        (fd) => existsSync(`/proc/${pid}/fd/${fd}`) && readlinkSync(`/proc/${pid}/fd/${fd}`) === secret,
+      ),
+    )
+    assert.deepEqual(holders, [parent.pid], 'the opener alone holds it')
+    parent.kill('SIGKILL')
+    assert(await allGone(pids, 5000))
+  }
+})
