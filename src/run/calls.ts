@@ -57,7 +57,7 @@ type Resolved = EventBodies['call.resolved']
 
 export class Calls {
   readonly #desk: Desk
-  readonly #open = new Map<string, OpenCall>()
+  readonly open = new Map<string, OpenCall>()
   #moving = 0
   readonly #spent: { calls: number; bytes: number }
   #closed = false
@@ -69,19 +69,16 @@ export class Calls {
     this.#spent = { ...spent }
   }
 
-  get open(): ReadonlyMap<string, OpenCall> {
-    return this.#open
-  }
-
+  /** True when only humans can move what is open. */
   get onlyHumans(): boolean {
-    const states = [...this.#open.values()].map(({ state }) => state)
+    const states = [...this.open.values()].map(({ state }) => state)
     return !states.includes('moving') && (states.includes('asking') || states.includes('uncertain'))
   }
 
   /** Nothing is sent or resolved after this; what was sent stays in doubt. */
   close(): void {
     this.#closed = true
-    for (const call of this.#open.values()) {
+    for (const call of this.open.values()) {
       call.timer?.abort()
       call.abort.abort()
     }
@@ -94,7 +91,7 @@ export class Calls {
     const effect = definition?.effect ?? null
     const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
     const call: OpenCall = { ...withoutCode(issued), ...key, ...fresh(id, now), definition, effect }
-    this.#open.set(id, call)
+    this.open.set(id, call)
     this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))
     if (call.tool === programTool) call.state = 'nested'
@@ -107,7 +104,7 @@ export class Calls {
     if (this.#closed) return
     const { asked, answered } = recorded
     const call = reopened(recorded, issued, now)
-    this.#open.set(call.id, call)
+    this.open.set(call.id, call)
     if (call.tool === programTool) call.state = 'nested'
     else if (call.tool === timerTool) this.#startTimer(call)
     else {
@@ -122,7 +119,7 @@ export class Calls {
 
   /** The program that runs as a call is over. */
   nestedEnd(id: string, end: ProgramEnd): void {
-    const call = this.#open.get(id)
+    const call = this.open.get(id)
     if (call?.state !== 'nested') return
     this.#resolve(call, 'answered', endResult(end), 'engine', this.#desk.now() - call.issuedAt)
   }
@@ -131,14 +128,14 @@ export class Calls {
   giveUp(recorded: RecordedCall): void {
     if (recorded.last === 'resolved') return
     const call = reopened(recorded, recorded, this.#desk.now())
-    this.#open.set(call.id, call)
+    this.open.set(call.id, call)
     if (recorded.last === 'sent' && !repeats(recorded, this.#desk.now())) call.state = 'uncertain'
     else this.#cancel(call, 'the run is over')
   }
 
   /** Ends what nobody needs any more: always timers and reads, and on a full stop also what was never sent. */
   cancelOpen(program: string, everything: boolean, why: string): void {
-    const below = [...this.#open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
+    const below = [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
     for (const call of below) {
       const harmless = isOurs(call.tool) || call.effect === 'read' || call.effect === null
       const unsent = call.attempt === 0 || call.state === 'asking'
@@ -147,7 +144,7 @@ export class Calls {
   }
 
   answer(body: EventBodies['approval.answered']): void {
-    const call = [...this.#open.values()].find(({ approval }) => approval?.id === body.approval)
+    const call = [...this.open.values()].find(({ approval }) => approval?.id === body.approval)
     if (call?.state !== 'asking' || body.digest !== call.approval!.digest) return
     this.#desk.chain.append('approval.answered', body)
     if (body.args !== undefined) call.edited = toText(body.args)
@@ -155,7 +152,7 @@ export class Calls {
   }
 
   settle(body: EventBodies['call.settled']): void {
-    const call = this.#open.get(body.call)
+    const call = this.open.get(body.call)
     if (call?.state !== 'uncertain') return
     this.#desk.chain.append('call.settled', body)
     call.state = 'moving'
@@ -248,7 +245,7 @@ export class Calls {
   }
 
   #isOpen(call: OpenCall): boolean {
-    return !this.#closed && this.#open.has(call.id)
+    return !this.#closed && this.open.has(call.id)
   }
 
   #known(call: OpenCall, outcome: Outcome, ms: number): void {
@@ -278,7 +275,7 @@ export class Calls {
   /** A result takes its place in the record when it arrives; from there the program gets the same bytes. */
   #resolve(call: OpenCall, outcome: Resolved['outcome'], result: Result, by: Resolved['by'], ms = 0): void {
     call.timer?.abort()
-    this.#open.delete(call.id)
+    this.open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)
     this.#spent.bytes += bytes
     const body: Resolved = {

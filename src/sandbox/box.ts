@@ -1,6 +1,6 @@
 /** One child process in its box: lines go in, lines come out in the same order, and its death ends every wait. */
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { type ChildProcess, type IOType, type StdioOptions, spawn } from 'node:child_process'
+import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
 import type { BoxCommand } from './command.ts'
@@ -67,23 +67,29 @@ export function openBox({ file, args, seccomp }: BoxCommand): Box {
   }
 }
 
-/** Three streams and the filter. A descriptor that we were started with and that would pass on is covered by nothing. */
+/** Three streams and the filter; a descriptor that we were started with and that would pass on is covered by nothing. */
 function stdioOf(hasFilter: boolean): StdioOptions {
-  inheritable ??= highestInheritable()
-  const covered = Array.from({ length: Math.max(0, inheritable - 3) }, () => 'ignore' as const)
-  return ['pipe', 'pipe', 'pipe', hasFilter ? 'pipe' : 'ignore', ...covered]
+  covered ??= coverInheritable()
+  const stdio: (IOType | number)[] = ['pipe', 'pipe', 'pipe', hasFilter ? 'pipe' : 'ignore']
+  for (const { descriptor, cover } of covered) {
+    while (stdio.length <= descriptor) stdio.push('ignore')
+    if (descriptor > 3 || !hasFilter) stdio[descriptor] = cover
+  }
+  return stdio
 }
 
-let inheritable: number | null = null
+let covered: { descriptor: number; cover: number }[] | null = null
 const closedOnExecute = 0o2000000
 
 /** What Node itself opens is closed in a child; only what our own parent left open is not, so it is found once. */
-function highestInheritable(): number {
+function coverInheritable(): { descriptor: number; cover: number }[] {
   try {
     const open = readdirSync('/proc/self/fd').map(Number)
-    return Math.max(3, ...open.filter((descriptor) => descriptor > 2 && passesOn(descriptor)))
+    const inheritable = open.filter((descriptor) => descriptor > 2 && passesOn(descriptor))
+    const cover = inheritable.length > 0 ? openSync('/dev/null', 'r') : -1
+    return inheritable.map((descriptor) => ({ descriptor, cover }))
   } catch {
-    return 3
+    return []
   }
 }
 
