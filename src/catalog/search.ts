@@ -20,8 +20,8 @@ const fields = [
 
 /**
  * Evidence becomes a score between 0 and 1 by what chance would give: among more tools some share a word by accident, and
- * in a long intent too. The constants and the least score were chosen on the tuning sets of bench/retrieval.ts so that
- * about 95 in 100 right answers are kept; it says how many wrong ones are turned away.
+ * in a long intent too. The constants were chosen on the sets that bench/retrieval.ts calls seen, so that about 95 in 100
+ * right answers are kept; what they do to sets that were not seen, it says too.
  */
 const chanceByTools = 0.15
 const chanceByWords = 0.05

@@ -50,6 +50,7 @@ export const limits = {
   /** A backstop for what the engine does between two of its ticks: the verdict is in ticks, this only kills. */
   programTurnWallMsMax: 300_000,
   programTimersMax: 1000,
+  toolIdCharactersMax: 512,
   /** For stripping the types of one program. */
   programReadMsMax: 5000,
   programErrorCharactersMax: 4096,

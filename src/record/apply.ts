@@ -1,5 +1,5 @@
 /** What each ask does inside the transaction; every write of a run checks that this process still owns it. */
-import { AppError, type EventType, type RunId, type RunStatus } from '#model'
+import { AppError, type EventType, homeChain, type RunId, type RunStatus } from '#model'
 import { appendEvents, appendHome, type Head, type Ledger } from './ledger.ts'
 import { bodyText, firstHash } from './line.ts'
 import type { Ask, ChainWrite, Entries } from './request.ts'
@@ -29,7 +29,7 @@ export function isFinished(status: RunStatus): boolean {
 /** The run's row, or why there is none. */
 export function findRun(ledger: Ledger, run: string): Row {
   const row = ledger.sql('SELECT owner, epoch, status, n, hash, at FROM run WHERE run = ?').get(run) as Row | undefined
-  if (row) return row
+  if (row && run !== homeChain) return row
   if (ledger.sql('SELECT 1 FROM purged WHERE run = ?').get(run)) {
     throw new AppError('RUN_PURGED', `Cannot use run ${run}: it was purged; only its head and count remain`, { run })
   }

@@ -19,6 +19,7 @@ export function watchChanges(database: DatabaseSync): Changes {
   const listeners = new Set<() => void>()
   const inboxListeners = new Set<InboxListener>()
   let timer: NodeJS.Timeout | undefined
+  let isStopped = false
   let seen: unknown
 
   function look(): void {
@@ -41,10 +42,10 @@ export function watchChanges(database: DatabaseSync): Changes {
 
   function listen<Listener>(set: Set<Listener>, listener: Listener): () => void {
     set.add(listener)
-    timer ??= setInterval(look, limits.foreignPollMs).unref()
+    if (!isStopped) timer ??= setInterval(look, limits.foreignPollMs).unref()
     return () => {
       set.delete(listener)
-      if (listeners.size + inboxListeners.size === 0) stop()
+      if (listeners.size + inboxListeners.size === 0) pause()
     }
   }
 
@@ -53,9 +54,14 @@ export function watchChanges(database: DatabaseSync): Changes {
     return listen(inboxListeners, { run, listener, lastId: 0 })
   }
 
-  function stop(): void {
+  function pause(): void {
     clearInterval(timer)
     timer = undefined
+  }
+
+  function stop(): void {
+    isStopped = true
+    pause()
   }
 
   return { onChange: (listener) => listen(listeners, listener), onInbox, look, stop }

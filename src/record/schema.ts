@@ -1,5 +1,5 @@
 /** The database file: its tables, its settings, and a refusal in plain words where it cannot be trusted. */
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError, limits } from '#model'
@@ -50,7 +50,10 @@ export function prepareDatabase(file: string, create: boolean): void {
   try {
     const database = openForWriting(file)
     try {
-      if (migrate(database, file)) syncFolder(dirname(file))
+      if (migrate(database, file)) {
+        chmodSync(file, 0o600)
+        syncFolder(dirname(file))
+      }
     } finally {
       database.close()
     }

@@ -3,6 +3,7 @@ import { AppError, isObject } from '#model'
 
 const sqliteBusy = 5
 const sqliteReadOnly = 8
+const sqliteDisk = 10
 const sqliteCorrupt = 11
 const sqliteFull = 13
 const sqliteCannotOpen = 14
@@ -14,8 +15,7 @@ export function storeError(thrown: unknown, doing: string): AppError {
   if (thrown instanceof AppError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   const code = isObject(thrown) ? thrown.code : undefined
-  const extended = isObject(thrown) && typeof thrown.errcode === 'number' ? thrown.errcode : 0
-  const primary = extended & 0xff
+  const { primary, extended } = codesOf(thrown)
   if (isBusy(thrown)) {
     const state = 'another process has been writing to it all the while'
     return new AppError('TOOL_INTERNAL_ERROR', `Cannot ${doing}: ${state}. Try again`, {}, thrown)
@@ -35,7 +35,18 @@ export function storeError(thrown: unknown, doing: string): AppError {
 }
 
 export function isBusy(thrown: unknown): boolean {
-  return isObject(thrown) && typeof thrown.errcode === 'number' && (thrown.errcode & 0xff) === sqliteBusy
+  return codesOf(thrown).primary === sqliteBusy
+}
+
+/** The disk failed: not that it is full. */
+export function isDiskError(thrown: unknown): boolean {
+  const { primary, extended } = codesOf(thrown)
+  return primary === sqliteDisk && extended !== sqliteShmSize
+}
+
+function codesOf(thrown: unknown): { primary: number; extended: number } {
+  const extended = isObject(thrown) && typeof thrown.errcode === 'number' ? thrown.errcode : 0
+  return { primary: extended & 0xff, extended }
 }
 
 function isRefusal(code: unknown): boolean {

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type ErrorCode, limits, newId, RawJson, type RunId } from '#model'
 import { temporaryFolder } from '#test'
-import { finishSample, openSample, sampleStart, startSample } from './sample.test.ts'
+import { finishSample, openSample, startSample } from './sample.test.ts'
 import { openStore } from './store.ts'
 
 const withCode = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code
@@ -19,7 +19,7 @@ test('openStore() makes a home for its owner only, which git does not see', asyn
     assert.equal(statSync(join(home, folder)).mode & 0o777, 0o700, folder)
   }
   assert.equal(readFileSync(join(home, '.gitignore'), 'utf8'), '*\n')
-  assert.ok(existsSync(join(home, 'metier.db')))
+  assert.equal(statSync(join(home, 'metier.db')).mode & 0o777, 0o600)
 })
 
 test('openStore() refuses what it cannot trust, in plain words', async (t) => {
@@ -165,6 +165,7 @@ test('takeRun() says why it cannot', async (t) => {
   const owned = startSample(store)
   await owned.durable()
   await assert.rejects(other.takeRun(newId<RunId>()), withCode('RUN_NOT_FOUND'))
+  await assert.rejects(other.takeRun('home' as RunId), withCode('RUN_NOT_FOUND'))
   await assert.rejects(other.takeRun(owned.run), withCode('RUN_OWNED'))
   const finished = await finishSample(store)
   await assert.rejects(other.takeRun(finished), /it is finished/)
@@ -242,15 +243,22 @@ test('what another process sends reaches the owner within 100 ms, and the chain 
   const other = await openSample(t, { home: store.home })
   const chain = startSample(store)
   await chain.durable()
-  const arrived = Promise.withResolvers<number>()
-  const stop = chain.onInbox(() => arrived.resolve(performance.now()))
-  await other.send(chain.run, 'call.settled', { call: '1', how: 'done', value: 5, who: 'me', from: 'there' })
-  const sent = performance.now()
-  assert.ok((await arrived.promise) - sent < 100)
-  stop()
+  const delays: number[] = []
+  for (let round = 0; round < 5; round++) {
+    const arrived = Promise.withResolvers<void>()
+    const stop = chain.onInbox(arrived.resolve)
+    await other.send(chain.run, 'call.settled', { call: '1', how: 'done', value: 5, who: 'me', from: 'there' })
+    const sent = performance.now()
+    await arrived.promise
+    delays.push(performance.now() - sent)
+    stop()
+    if (round < 4) for (const { id } of chain.inbox()) chain.consume(id)
+    await chain.durable()
+  }
+  assert.ok(delays.sort((a, b) => a - b)[2]! < 100, `took ${delays.map(Math.round)} ms`)
   const [item] = chain.inbox()
   assert.deepEqual(item, {
-    id: 1,
+    id: 5,
     type: 'call.settled',
     body: { call: '1', how: 'done', value: 5, who: 'me', from: 'there' },
   })
@@ -337,5 +345,4 @@ test('three stores on one home write at once, and every event is there', async (
   const runs = await Promise.all(stores.flatMap((store) => [finishSample(store, 10), finishSample(store, 10)]))
   for (const run of runs) assert.equal(first.events(run).length, 32)
   assert.equal(first.events('home', { type: 'run.closed' }).length, 6)
-  assert.deepEqual(sampleStart.args, null)
 })

@@ -53,7 +53,8 @@ export type Store = {
 
 export type StoreOptions = { home: string; now?: () => number; create?: boolean }
 
-export async function openStore({ home, now = Date.now, create = true }: StoreOptions): Promise<Store> {
+export async function openStore({ home, now: clock = Date.now, create = true }: StoreOptions): Promise<Store> {
+  const now = () => Math.trunc(clock())
   const paths = homePaths(home)
   if (create) createHome(home)
   prepareDatabase(paths.database, create)

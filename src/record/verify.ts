@@ -17,12 +17,12 @@ type IndexRow = { run: string; n: number; hash: string; status: RunStatus }
 
 export async function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
   const paths = homePaths(home)
-  // Before the database is opened: a checkpoint reaches the file after its commit, so the file is never ahead.
-  const file = readCheckpoints(paths.checkpoints)
-  if (!existsSync(paths.database) && file.length === 0) return { ok: true, events: 0 }
   let database: DatabaseSync | undefined
   let walker: Walker | undefined
   try {
+    // Before the database is opened: a checkpoint reaches the file after its commit, so the file is never ahead.
+    const file = readCheckpoints(paths.checkpoints)
+    if (!existsSync(paths.database) && file.length === 0) return { ok: true, events: 0 }
     database = openForReading(paths.database)
     database.exec('BEGIN')
     walker = openWalker(database, paths.blobs)

@@ -6,7 +6,7 @@ import { checkpointIsDue, writeCheckpoint } from './checkpoint.ts'
 import { inTransaction, type Ledger, openLedger } from './ledger.ts'
 import { purgeRun } from './purge.ts'
 import type { Ack, Message, Reply, Request, WriterData } from './request.ts'
-import { isBusy, storeError } from './store-error.ts'
+import { isBusy, isDiskError, storeError } from './store-error.ts'
 
 const port = parentPort!
 const { home, process } = workerData as WriterData
@@ -16,7 +16,7 @@ port.on('message', (first: Message) => {
   const requests: Request[] = []
   let message: Message | undefined = first
   while (message !== undefined && message !== 'close') {
-    requests.push(...message)
+    for (const request of message) requests.push(request)
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
   if (requests.length > 0) port.postMessage(commit(ledger, requests) satisfies Reply)
@@ -36,6 +36,8 @@ function commitTogether(ledger: Ledger, requests: (Request & { ask: SharedAsk })
   try {
     return inTransaction(ledger, () => requests.map(({ id, ask }) => ({ id, value: apply(ledger, ask) })))
   } catch (error) {
+    // The kernel reports what it could not write once, and then forgets it: this thread must not go on.
+    if (isDiskError(error)) throw error
     if (requests.length === 1) return [refusal(requests[0]!.id, error)]
     return requests.flatMap((request) => commitTogether(ledger, [request]))
   }
@@ -47,6 +49,7 @@ function commitAlone(ledger: Ledger, { id, ask }: Request): Ack {
     if (ask.kind === 'purge') return { id, value: purgeRun(ledger, ask.run, ask.at) }
     throw new Error(`"${ask.kind}" shares its transaction`)
   } catch (error) {
+    if (isDiskError(error)) throw error
     return refusal(id, error)
   }
 }

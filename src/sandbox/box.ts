@@ -47,8 +47,8 @@ export function openBox({ file, args, seccomp }: BoxCommand): Box {
     else died('spoke out of turn')
   }
   readLines(child, answer, died)
-  child.stdin!.on('error', () => died('no longer listens'))
-  // Whoever closes its output will never answer; its death, which follows, says the rest.
+  // Whoever listens or speaks no more will never answer; its death, which follows, says the rest.
+  child.stdin!.on('error', () => child.kill('SIGKILL'))
   child.stdout!.on('end', () => child.kill('SIGKILL'))
   if (seccomp) (child.stdio[3] as Writable).on('error', () => {}).end(seccomp)
 

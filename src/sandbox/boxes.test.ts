@@ -177,6 +177,7 @@ test('no more boxes are opened than the bound allows, and one that ends makes ro
 })
 
 test('a child that does not start is said to be missing, with what it said', async (t) => {
-  const boxes = opened(t, { node: '/bin/false', bwrap: null })
-  await assert.rejects(boxes.isolation(), { code: /^SANDBOX_/ })
+  for (const node of ['/bin/false', '/nonexistent/node']) {
+    await assert.rejects(opened(t, { node, bwrap: null }).isolation(), { code: /^SANDBOX_/ })
+  }
 })

@@ -13,6 +13,7 @@ import { prelude } from './inside/guest.ts'
 import { chooseIsolation, type Isolation, strongestBox } from './isolation.ts'
 import { prepareProgram, wrapper } from './prepare.ts'
 import { bootMessage, checkProgram, driveProgram, type ProgramOptions } from './program.ts'
+import { warmStripper } from './strip.ts'
 
 export type EngineIdentity = { name: string; version: string; digest: string }
 
@@ -35,6 +36,7 @@ const usualPlaces = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap', '/r
 export function openBoxes(options: BoxesOptions = {}): Boxes {
   const { node = process.execPath, poolSize = limits.boxPoolSize } = options
   const bwrap = options.bwrap === undefined ? (usualPlaces.find(existsSync) ?? null) : options.bwrap
+  warmStripper()
   const engine = once(engineIdentity)
   const all = new Set<Box>()
   const warm: Box[] = []

@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { limits } from '#model'
+import { AppError, limits } from '#model'
 
 export type BoxCommand = { file: string; args: string[]; seccomp: Buffer | null }
 
@@ -36,13 +36,21 @@ export function probeCommand(options: BoxOptions, args: string[] = []): BoxComma
 
 function commandOf(options: BoxOptions, file: string, flags: string[], args: string[]): BoxCommand {
   const { bwrap, seccomp, stackBytes } = options
-  const node = realpathSync(options.node)
+  const node = pathOfNode(options.node)
   const all = [...nodeFlags(stackBytes), ...flags]
   const started = bwrap
     ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...all, `/box/inside/${basename(file)}`]
     : [node, ...all, file]
   const limited = ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...started, ...args]
   return { file: '/bin/sh', args: limited, seccomp: bwrap ? seccomp : null }
+}
+
+function pathOfNode(node: string): string {
+  try {
+    return realpathSync(node)
+  } catch (thrown) {
+    throw new AppError('SANDBOX_SETUP_FAILED', `Cannot open a box: there is no Node at "${node}"`, { node }, thrown)
+  }
 }
 
 /** A limit that this system refuses is passed over here, and missing in what the probe saw. */

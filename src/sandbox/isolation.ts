@@ -50,7 +50,7 @@ function faultIn({ open, startsProcesses }: ProbeReport, { seccomp }: BoxOptions
 
 function failureOf(thrown: unknown): string {
   const { message, context } = toAppError(thrown)
-  return `${message} ${context.stderr ?? ''}`.trim()
+  return String(context.stderr ?? '').trim() || message
 }
 
 /** Runs the probe in the box, after putting up what it would find if the box were open. */

@@ -32,6 +32,7 @@ export function bootMessage(): { boot: BootMessage } {
   const guest = {
     callsInFlightMax: limits.callsInFlightMax,
     callArgumentsBytesMax: limits.callArgumentsBytesMax,
+    toolIdMax: limits.toolIdCharactersMax,
     timersMax: limits.programTimersMax,
     timerMsMax: limits.timerMsMax,
     logLinesMax: limits.programLogLinesMax,

@@ -13,6 +13,11 @@ let stripper: Stripper | null = null
 /** The stripper's own words for a text that it understood and refuses; after anything else it is broken. */
 const refusals = ['ERR_INVALID_TYPESCRIPT_SYNTAX', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX']
 
+/** The thread takes a while to start: whoever will need it soon says so. */
+export function warmStripper(): void {
+  stripper ??= startStripper()
+}
+
 export function strip(text: string): Stripped {
   stripper ??= startStripper()
   const answer = ask(stripper, { text })
@@ -20,6 +25,7 @@ export function strip(text: string): Stripped {
   if (answer !== null && refusals.includes(answer.code)) {
     return { fault: answer.message, position: positionIn(answer.stack) }
   }
+  stripper.port.close()
   void stripper.worker.terminate()
   stripper = null
   return { fault: 'it is nested too deeply to be read', position: null }

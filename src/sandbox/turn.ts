@@ -30,7 +30,7 @@ export function readTurn(line: string): ReadTurn {
 
 function readCall([tool, args]: unknown[]): { tool: string; args: string } {
   assert(typeof tool === 'string' && typeof args === 'string')
-  assert(Buffer.byteLength(args) <= limits.callArgumentsBytesMax)
+  assert(tool.length <= limits.toolIdCharactersMax && Buffer.byteLength(args) <= limits.callArgumentsBytesMax)
   return { tool, args }
 }
 

@@ -103,6 +103,8 @@ export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: take
 
   function call(tool: unknown, args: unknown): Promise<unknown> {
     if (typeof tool !== 'string') return refuse(tool, 'the tool is named by a string, "server:name"')
+    if (tool.length > limits.toolIdMax)
+      return refuse(tool, 'its name is longer than ' + limits.toolIdMax + ' characters')
     if (tool === 'metier:timer') return refuse(tool, 'a timer is set with sleep() or setTimeout()')
     let text: string | undefined
     try {
@@ -134,7 +136,18 @@ export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: take
     if (isTimer) timers -= 1
     else leave()
     if (!ok) entry.reject(toolError(entry.tool, text))
-    else entry.resolve(isTimer ? undefined : parse(text))
+    else if (isTimer) entry.resolve(undefined)
+    else settle(entry, text)
+  }
+
+  function settle({ resolve, reject }: Entry, text: string): void {
+    let value: unknown
+    try {
+      value = parse(text)
+    } catch (thrown) {
+      return reject(thrown)
+    }
+    resolve(value)
   }
 
   function finish(ok: boolean, value: unknown): string {

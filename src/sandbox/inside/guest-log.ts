@@ -5,6 +5,7 @@
 export type GuestLimits = {
   callsInFlightMax: number
   callArgumentsBytesMax: number
+  toolIdMax: number
   timersMax: number
   timerMsMax: number
   logLinesMax: number

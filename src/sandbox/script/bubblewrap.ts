@@ -12,6 +12,7 @@ export type BubblewrapUser = 'switched' | 'mapped'
 export type BubblewrapOptions = {
   bwrap: string
   user: BubblewrapUser
+  isRoot: boolean
   seccomp: string | null
   /** Whether a control group bounds memory, and the number of tasks. */
   bounded: { memory: boolean; tasks: boolean }
@@ -19,7 +20,7 @@ export type BubblewrapOptions = {
 
 const nobody = '65534'
 
-export function bubblewrapDriver({ bwrap, user, seccomp, bounded }: BubblewrapOptions): Driver {
+export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: BubblewrapOptions): Driver {
   return {
     tier: 'os',
     binary: bwrap,
@@ -42,6 +43,11 @@ export function bubblewrapDriver({ bwrap, user, seccomp, bounded }: BubblewrapOp
     seccomp,
     leave: async () => {},
     layers: ['bubblewrap', 'namespaces', ...(seccomp ? ['seccomp'] : [])],
+    degraded: [
+      'names of host folders can be read in /proc/self/mountinfo',
+      ...(seccomp ? [] : ['no filter of system calls is known for this machine']),
+      ...(user === 'mapped' && isRoot ? ['its user stands for root on the host: files that root alone may read can be read'] : []),
+    ],
   }
 }
 

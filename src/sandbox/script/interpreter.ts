@@ -1,4 +1,4 @@
-/** The languages of scripts: their names, what the first process of a box does for each, and what it finds in its environment. */
+/** The languages of scripts: their names, and what the first process of a box does for each. */
 import { AppError, limits } from '#model'
 
 export const interpreters = ['python', 'bash', 'go'] as const
@@ -21,26 +21,23 @@ export function parseInterpreter(name: unknown): Interpreter {
 
 /** Each waits for the end of its input with everything else done, and leaves nothing on it for the script to read. */
 const starts: Record<Interpreter, string> = {
-  python: 'python3 -u -',
+  python: 'exec python3 -u -',
   // Read to its end first: a command of the script that reads its input would eat the lines that follow it.
-  bash: `bash -c 's=$(cat; printf x); exec </dev/null; eval "unset -v s;\${s%x}"'`,
+  bash: `exec bash -c 's=$(cat; printf x); exec </dev/null; eval "unset -v s;\${s%x}"'`,
   // Built, then run: "go run" would hide the exit code.
-  go: '(cat >/tmp/main.go; exec </dev/null; cd /tmp; /box/go/bin/go build -o /tmp/main main.go && exec /tmp/main)',
+  go: 'cat >/tmp/main.go; exec </dev/null; "$GOROOT/bin/go" build -o /tmp/main /tmp/main.go && exec /tmp/main',
 }
 
-/** Listens where programs look for a proxy, and carries each connection to our own socket: `/box/outbound/proxy`. */
+/** Listens where programs look for a proxy, and carries each connection to our own socket. */
 const forwarder = `
 import os, socket, threading
 door = socket.create_server(("127.0.0.1", 3128), backlog=64)
 if os.fork(): os._exit(0)
-os.setsid()
-def carry(a, b):
+def carry(source, target):
     try:
-        while (data := a.recv(65536)): b.sendall(data)
+        while (data := source.recv(65536)): target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
     except OSError: pass
-    finally:
-        try: b.shutdown(socket.SHUT_WR)
-        except OSError: pass
 while True:
     inner, _ = door.accept()
     try:
@@ -50,7 +47,12 @@ while True:
     except (OSError, RuntimeError): inner.close()
 `
 
-export type LaunchOptions = { interpreter: Interpreter; outbound: boolean; limitsTasks: boolean }
+export type LaunchOptions = {
+  interpreter: Interpreter
+  outbound: boolean
+  /** Whether the first process must bound the number of tasks, for want of anybody else. */
+  limitsTasks: boolean
+}
 
 /**
  * The first process of a box. It stays, so that signals work as elsewhere, what the script leaves running is buried, and
@@ -62,35 +64,10 @@ export function launcher({ interpreter, outbound, limitsTasks }: LaunchOptions):
     ...(limitsTasks ? [`ulimit -p ${limits.scriptTasksMax} || ulimit -u ${limits.scriptTasksMax} || exit 1`] : []),
     ...(outbound ? [`python3 -c '${forwarder}' </dev/null >/dev/null 3>&- 4>&- || exit 1`] : []),
     'printf r >&3',
-    `${starts[interpreter]} 2>&4 3>&- 4>&-`,
+    `(${starts[interpreter]}) 2>&4 3>&- 4>&-`,
     'printf "e%d" $? >&3',
   ].join('\n')
 }
 
-export function environment({ interpreter, outbound }: LaunchOptions): Record<string, string> {
-  const proxy = 'http://127.0.0.1:3128'
-  return {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    HOME: '/tmp',
-    LANG: 'C.UTF-8',
-    ...(interpreter === 'python' ? { PYTHONDONTWRITEBYTECODE: '1' } : {}),
-    ...(interpreter === 'go' ? goEnvironment : {}),
-    ...(outbound ? { http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}),
-    ...(outbound ? { no_proxy: '', SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt' } : {}),
-  }
-}
-
-/** The same when the standard library is compiled ahead and when a script is: else nothing of it would be found again. */
-const goEnvironment = {
-  GOROOT: '/box/go',
-  GOCACHE: '/box/go-cache',
-  GOPATH: '/tmp/go',
-  GOTOOLCHAIN: 'local',
-  GOPROXY: 'off',
-  GOTELEMETRY: 'off',
-  GOFLAGS: '-buildvcs=false',
-  CGO_ENABLED: '0',
-}
-
-/** What the first process does when Go's standard library is compiled ahead of all scripts. */
-export const primer = 'printf r >&3; cat; /box/go/bin/go build std; printf "e%d" $? >&3'
+/** The first process of the box in which Go's standard library is compiled ahead of all scripts. */
+export const primer = 'printf r >&3; cat; "$GOROOT/bin/go" build std; printf "e%d" $? >&3'

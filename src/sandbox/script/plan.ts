@@ -44,6 +44,7 @@ export type Driver = {
   seccomp: string | null
   /** Takes away what the command left outside of the plan's folder. */
   leave(plan: BoxPlan): Promise<void>
-  /** What the report says of it. */
+  /** What the report says of it: from the inside out, and what is weaker than it should be. */
   layers: string[]
+  degraded: string[]
 }

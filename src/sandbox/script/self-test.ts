@@ -1,0 +1,88 @@
+/** Tries a box out before it is trusted: each wall is run against, and what was not seen to hold is not promised. */
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { limits, toAppError } from '#model'
+import type { End } from './box.ts'
+import { environmentOf } from './environment.ts'
+import type { Driver } from './plan.ts'
+import type { Workshop } from './workshop.ts'
+
+export type SelfTest = {
+  /** What is open that should be closed; empty: the box holds. */
+  faults: string[]
+  /** What works less well than elsewhere. */
+  weaknesses: string[]
+}
+
+export async function selfTest(workshop: Workshop, driver: Driver): Promise<SelfTest> {
+  try {
+    const seen = await lookAround(workshop, driver)
+    if (seen.faults.length > 0) return seen
+    const faults = [...(await tryMemory(workshop, driver)), ...(await tryKill(workshop, driver))]
+    return { faults, weaknesses: seen.weaknesses }
+  } catch (thrown) {
+    return { faults: [toAppError(thrown).message], weaknesses: [] }
+  }
+}
+
+/** Every line that a box prints here names a wall that does not hold. The tasks come last: after them nothing starts. */
+const probe = (port: number, files: string[]) => `
+say() { echo "fault: $1"; }
+echo 'alive'
+ls / >/dev/null 2>&1 || echo 'weakness: coreutils fail (ls); upgrade the runtime'
+for p in / /usr /usr/local /etc /inputs /dev /box; do (: >"$p/.probe") 2>/dev/null && say "it writes to $p"; done
+(: >>/inputs/probe) 2>/dev/null && say 'it changes its inputs'
+[ "$(cat /inputs/probe 2>&1)" = probe ] || say 'it does not see inputs that come late'
+(: >/tmp/probe) 2>/dev/null || say 'it cannot write to /tmp'
+(exec 5<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && say 'it reaches a port of the host'
+for p in ${files.map((file) => `'${file.replaceAll("'", `'\\''`)}'`).join(' ')}; do [ -e "$p" ] && say "it sees $p"; done
+[ "$UID" = 65534 ] || say "it is user $UID"
+grep -qE '^CapEff:[[:space:]]*0+$' /proc/self/status || say 'it has capabilities'
+grep -qE '^CapBnd:[[:space:]]*0+$' /proc/self/status || say 'it could have capabilities'
+grep -qE '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || say 'it can gain privileges'
+for f in /proc/$$/fd/*; do case \${f##*/} in 0|1|2|255) ;; *) say "it holds descriptor \${f##*/}";; esac; done
+while IFS= read -r -d '' v; do echo "variable: \${v%%=*}"; done </proc/1/environ
+n=$(sh -c 'i=0; while [ $i -lt 300 ]; do sleep 3 >/dev/null & i=$((i+1)); echo $i; done' 2>/dev/null | tail -n 1)
+[ "$n" -le ${limits.scriptTasksMax} ] || say "it has $n tasks"
+`
+
+async function lookAround(workshop: Workshop, driver: Driver): Promise<SelfTest> {
+  const server = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = server.address() as { port: number }
+    const end = await run(workshop, driver, probe(port, [workshop.folder, homedir()].filter((path) => path !== '/')))
+    const lines = end.stdout.text().split('\n')
+    const said = (kind: string) => lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.slice(kind.length + 2))
+    const expected = Object.keys(environmentOf({ interpreter: 'bash', outbound: false, goRoot: null }))
+    const strange = said('variable').filter((name) => ![...expected, 'PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))
+    const silent = end.exitCode === 0 && lines[0] === 'alive' ? [] : [`it did not come to its end: ${end.stderr.text(500)}`]
+    const leaks = strange.map((name) => `it sees the variable ${name}`)
+    return { faults: [...silent, ...said('fault'), ...leaks], weaknesses: said('weakness') }
+  } finally {
+    server.close()
+  }
+}
+
+/** More than there is must not be had, whether the box is stopped for it or the script is told. */
+async function tryMemory(workshop: Workshop, driver: Driver): Promise<string[]> {
+  const bytes = 3 * limits.scriptMemoryBytesMax
+  const end = await run(workshop, driver, `head -c ${bytes} /dev/zero | tail -c ${bytes} | wc -c`)
+  return end.stdout.text().trim() === String(bytes) || end.stopped === 'timeout' ? ['its memory has no bound'] : []
+}
+
+async function tryKill(workshop: Workshop, driver: Driver): Promise<string[]> {
+  const end = await run(workshop, driver, 'trap "" TERM INT HUP; echo on; while :; do :; done', 300)
+  if (end.stopped === 'timeout' && end.stdout.text() === 'on\n' && end.ms < limits.scriptProbeMsMax) return []
+  return ['it cannot be stopped']
+}
+
+async function run(workshop: Workshop, driver: Driver, script: string, timeoutMs: number = limits.scriptProbeMsMax): Promise<End> {
+  const box = await workshop.open(driver, 'bash')
+  await writeFile(join(box.plan.folder, 'inputs', 'probe'), 'probe', { mode: 0o644 })
+  const end = await box.run(script, timeoutMs)
+  await box.gone
+  return end
+}

@@ -1,0 +1,103 @@
+/** Decides by trying which tiers exist on this machine, remembers it for as long as nothing changed, and says what is missing. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { release } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { IsolationReport } from '#model'
+import { bubblewrapDriver } from './bubblewrap.ts'
+import { fixOf, missing } from './fix.ts'
+import { gvisorDriver, platforms } from './gvisor.ts'
+import { hostPath } from './pipes.ts'
+import type { Driver, ScriptTier } from './plan.ts'
+import { reportOf } from './report.ts'
+import { selfTest } from './self-test.ts'
+import type { Workshop } from './workshop.ts'
+
+export type OpenTier = { tier: ScriptTier; ok: true; detail: string; driver: Driver; report: IsolationReport }
+export type MissingTier = { tier: ScriptTier; ok: false; detail: string; fix: string }
+
+export type TierOptions = {
+  workshop: Workshop
+  tier: ScriptTier
+  /** null: it is not there. */
+  binary: string | null
+  /** A file with the filter of system calls, for the tier that needs one. */
+  seccomp: string | null
+}
+
+type Known = { key: string; driver: number; weaknesses: string[] }
+
+export async function tryTier({ workshop, tier, binary, seccomp }: TierOptions): Promise<OpenTier | MissingTier> {
+  if (binary === null) return { tier, ok: false, ...missing(tier) }
+  const drivers = driversOf(tier, workshop, binary, seccomp)
+  const digest = await digestOf(binary)
+  const key = JSON.stringify([digest, codeDigest(), release(), process.getuid?.(), workshop.view, workshop.places, seccomp])
+  const opened = async (driver: number, weaknesses: string[]): Promise<OpenTier> => {
+    const version = await versionOf(binary, digest)
+    const report = reportOf(drivers[driver]!, { version, places: workshop.places, weaknesses })
+    return { tier, ok: true, detail: `${report.runtime.name} ${version}, ${drivers[driver]!.layers.join(', ')}`, driver: drivers[driver]!, report }
+  }
+  const known = readKnown(workshop.folder, tier)
+  if (known?.key === key && drivers[known.driver]) return opened(known.driver, known.weaknesses)
+
+  const faults: string[] = []
+  for (const [at, driver] of drivers.entries()) {
+    const tested = await selfTest(workshop, driver)
+    if (tested.faults.length === 0) {
+      writeKnown(workshop.folder, tier, { key, driver: at, weaknesses: tested.weaknesses })
+      return opened(at, tested.weaknesses)
+    }
+    faults.push(`${driver.layers.join(', ')}: ${tested.faults.join('; ')}`)
+  }
+  return { tier, ok: false, detail: `a box was tried and does not hold: ${faults.join(' | ')}`, fix: fixOf(tier) }
+}
+
+/** The ways to close a box at this tier, the best first. */
+function driversOf(tier: ScriptTier, { places, runscFolder }: Workshop, binary: string, seccomp: string | null): Driver[] {
+  const isRoot = process.getuid?.() === 0
+  const bounded = { memory: places.folders.memory !== undefined, tasks: places.folders.pids !== undefined }
+  if (tier === 'os') {
+    const users = isRoot ? (['switched', 'mapped'] as const) : (['mapped'] as const)
+    return users.map((user) => bubblewrapDriver({ bwrap: binary, user, isRoot, seccomp, bounded }))
+  }
+  const options = { runsc: binary, isRoot, stateFolder: runscFolder, boundsMemory: bounded.memory }
+  return platforms.map((platform) => gvisorDriver({ ...options, platform }))
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+/** Of this folder: walls that were changed are tried again. */
+function codeDigest(): string {
+  const hash = createHash('sha256')
+  const files = readdirSync(import.meta.dirname).filter((name) => /^[^.]+\.[jt]s$/.test(name))
+  for (const name of files.sort()) hash.update(readFileSync(join(import.meta.dirname, name)))
+  return hash.digest('hex')
+}
+
+/** A build of Go's module proxy has no version of its own. */
+async function versionOf(binary: string, digest: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(binary, ['--version'], { env: { PATH: hostPath } })
+  const version = /\d+[\w.~+-]*/.exec(stdout.split('\n')[0]!)?.[0]
+  return version ?? `sha256:${digest.slice(0, 12)}`
+}
+
+function readKnown(folder: string, tier: ScriptTier): Known | null {
+  const file = join(folder, `self-test-${tier}.json`)
+  try {
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Known) : null
+  } catch {
+    return null // half written by a crash: tried again
+  }
+}
+
+function writeKnown(folder: string, tier: ScriptTier, known: Known): void {
+  const draft = join(folder, `self-test-${tier}.${process.pid}.new`)
+  writeFileSync(draft, JSON.stringify(known), { mode: 0o600 })
+  renameSync(draft, join(folder, `self-test-${tier}.json`))
+}

@@ -1,0 +1,89 @@
+/** Makes the boxes of one process: each with a folder and a group of its own, below the state folder. */
+import { mkdirSync } from 'node:fs'
+import { chmod, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Box, openBox } from './box.ts'
+import { findPlaces, makeGroup, type Places, reapGroups } from './cgroup.ts'
+import { environmentOf } from './environment.ts'
+import { findGo, type GoToolchain, goBinds, type PrimedGo, primedGo } from './go.ts'
+import { type Interpreter, launcher } from './interpreter.ts'
+import { openOutbound, type WayOut } from './outbound.ts'
+import { ownerName } from './owner.ts'
+import { type BoxPlan, type Driver, scriptBounds } from './plan.ts'
+import { reapFolders, removeFolder } from './reap.ts'
+import { openView, type View } from './view.ts'
+
+export type Order = Pick<BoxPlan, 'view' | 'launcher' | 'environment' | 'bounds'> & { driver: Driver; wayOut?: WayOut }
+
+export type Workshop = {
+  folder: string
+  /** Where runsc keeps the state of this process's containers. */
+  runscFolder: string
+  view: View
+  places: Places
+  /** The toolchain of the host, with what was compiled ahead if it was. */
+  go(): GoToolchain | PrimedGo | null
+  make(order: Order): Promise<Box>
+  /** A box for a script. */
+  open(driver: Driver, interpreter: Interpreter, wayOut?: WayOut): Promise<Box>
+  close(): Promise<void>
+}
+
+export async function openWorkshop(folder: string, image: string | null): Promise<Workshop> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const places = findPlaces()
+  await reapGroups(places)
+  await reapFolders(join(folder, 'boxes'))
+  const home = join(folder, 'boxes', ownerName())
+  const runscFolder = join(home, 'runsc')
+  mkdirSync(runscFolder, { recursive: true, mode: 0o700 })
+  const view = openView(folder, image)
+  let count = 0
+
+  async function make({ driver, wayOut, ...parts }: Order): Promise<Box> {
+    count += 1
+    const own = join(home, String(count))
+    await mkdir(join(own, 'inputs'), { recursive: true })
+    await chmod(join(own, 'inputs'), 0o755)
+    const outbound = wayOut ? await openOutbound(join(own, 'outbound'), wayOut) : null
+    const plan = { ...parts, id: `box-${ownerName()}-${count}`, folder: own, outbound: outbound?.folder ?? null }
+    const group = Object.keys(places.folders).length > 0 ? makeGroup(places, driver.groupBounds(plan)) : null
+    try {
+      const box = await openBox({ plan, driver, group, watched: places.folders.memory === undefined })
+      void box.gone.then(() => outbound?.close())
+      return box
+    } catch (thrown) {
+      outbound?.close()
+      await group?.remove()
+      await rm(own, { recursive: true, force: true })
+      throw thrown
+    }
+  }
+
+  const go = () => {
+    const found = findGo(view)
+    return found && (primedGo(folder, found) ?? found)
+  }
+  return {
+    folder,
+    runscFolder,
+    view,
+    places,
+    go,
+    make,
+    open(driver, interpreter, wayOut) {
+      const found = interpreter === 'go' ? go() : null
+      const binds = found && 'cache' in found ? goBinds(found) : []
+      const options = { interpreter, outbound: wayOut !== undefined, limitsTasks: driver.limitsTasks }
+      return make({
+        driver,
+        view: { ...view, binds: [...view.binds, ...binds] },
+        launcher: launcher(options),
+        environment: environmentOf({ ...options, goRoot: found?.inside ?? null }),
+        bounds: scriptBounds,
+        ...(wayOut ? { wayOut } : {}),
+      })
+    },
+    close: () => removeFolder(home),
+  }
+}
