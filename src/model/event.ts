@@ -28,7 +28,8 @@ export type EventBodies = {
     isolation: IsolationReport | null
     key?: string
     parent?: string
-    forkedFrom?: { run: string; at: string }
+    /** `args` are those that the call at the fork gets in place of the program's. */
+    forkedFrom?: { run: string; at: string; args?: unknown }
   }
   'call.issued': {
     call: string

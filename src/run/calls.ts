@@ -1,19 +1,14 @@
 /** The open calls of one run: issued, decided, tried, asked about and resolved, each step on the record before it has effect. */
-import type { Catalog } from '#catalog'
 import {
   AppError,
-  type Delivery,
   type EventBodies,
   type IssuedCall,
   limits,
-  type PermissionSet,
-  type PolicyRule,
   type ProgramEnd,
   programTool,
   timerTool,
   toText,
 } from '#model'
-import type { Chain, Secrets } from '#record'
 import {
   argumentsOf,
   endResult,
@@ -30,28 +25,12 @@ import {
   resultMember,
   withoutCode,
 } from './call.ts'
+import type { Desk } from './desk.ts'
 import { denial, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
 import { decide } from './policy.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
-
-export type Desk = {
-  chain: Chain
-  catalog: Catalog
-  secrets: Secrets
-  policy: { permissions: PermissionSet; rules: readonly PolicyRule[] }
-  budget: EventBodies['run.started']['budget']
-  now: () => number
-  /** Rejects when the signal is aborted. */
-  pause: (ms: number, signal: AbortSignal) => Promise<void>
-  /** A result took its place in the record. */
-  resolved: (program: string, delivery: Delivery) => void
-  /** A call came to rest without a result. */
-  rested: () => void
-  /** The record refused an append: nothing more may happen. */
-  broken: (error: unknown) => void
-}
 
 type Resolved = EventBodies['call.resolved']
 
@@ -90,7 +69,8 @@ export class Calls {
     if (this.#closed) return
     const effect = definition?.effect ?? null
     const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
-    const call: OpenCall = { ...withoutCode(issued), ...key, ...fresh(id, now), definition, effect }
+    const edited = this.#desk.edits.has(id) ? { edited: this.#desk.edits.get(id)! } : {}
+    const call: OpenCall = { ...withoutCode(issued), ...key, ...edited, ...fresh(id, now), definition, effect }
     this.open.set(id, call)
     this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))

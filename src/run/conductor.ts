@@ -7,21 +7,15 @@ import {
   type ProgramEnd,
   type Turn,
   toAppError,
+  toText,
 } from '#model'
-import { Calls, type Desk } from './calls.ts'
-import type { Journal } from './journal.ts'
+import { Calls } from './calls.ts'
+import type { Score } from './desk.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
 import { cancelledBy, outcomeOf, outOfTime, type Stop, stalled } from './stop.ts'
 
 export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
-
-export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'now' | 'pause'> & {
-  journal: Journal
-  program: Program
-  /** A program that runs as a call: the same id always gives the same chance. */
-  nest(code: string, args: string, id: string, now: number): Promise<Program>
-}
 
 /** The run's own program, or one that runs as a call. */
 type Seat = { path: string; program: Program; issued: number; end: ProgramEnd | null }
@@ -54,7 +48,9 @@ export class Conductor {
     const resolved = (program: string, delivery: Delivery) => this.#resolved(program, delivery)
     const rested = () => this.#rest()
     const broken = (error: unknown) => this.#broken(error)
-    const desk = { ...score, budget: journal.started.budget, resolved, rested, broken }
+    const { budget, forkedFrom } = journal.started
+    const edits = new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]])
+    const desk = { ...score, budget, edits, resolved, rested, broken }
     this.#calls = new Calls(desk, { calls: journal.calls.size, bytes })
     const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
     this.settled = promise

@@ -56,6 +56,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string):
     case 'call.sent': {
       const call = callOf(journal, event.body.call)
       Object.assign(call, { last: 'sent', attempt: event.body.attempt, sentAt: Date.parse(event.at) })
+      if (event.body.args !== undefined) call.edited = text(event.body.args)
       break
     }
     case 'call.resolved': {

@@ -27,17 +27,24 @@ import { digestOf } from './call.ts'
 import { checkDag } from './check-dag.ts'
 import { Conductor, type Settlement } from './conductor.ts'
 import { dagProgram } from './dag.ts'
+import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
 import { narrower } from './policy.ts'
+import { type Rehearsal, rehearse } from './rehearse.ts'
 
-export { Conductor, type Score } from './conductor.ts'
+export { Conductor } from './conductor.ts'
+export type { Score } from './desk.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
 export { decide, matchesPattern, type Verdict } from './policy.ts'
-export type { Settlement }
+export type { Rehearsal, Settlement }
 
 export type Engine = {
   start(request: RunRequest): Promise<ActiveRun>
   resume(run: RunId, by: string): Promise<ActiveRun>
+  /** Goes another way from call `at` on; that call gets `args` where they are given. */
+  fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
+  /** Compares the program with the record; calls nothing. */
+  replay(run: RunId): Promise<Rehearsal>
   active(run: RunId): ActiveRun | undefined
   /** Lets go of every run, so that it can be taken up elsewhere. */
   close(): Promise<void>
@@ -80,18 +87,26 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
 
+  const nestOf =
+    ({ started }: Journal) =>
+    (code: string, args: string, id: string, at: number) =>
+      boxed(() =>
+        boxes.program({ source: prepareProgram(code).source, args, seed: digestOf(`${started.seed} ${id}`), now: at }),
+      )
+
   const conduct = (chain: Chain, journal: Journal, program: Program, secrets: Secrets): ActiveRun => {
     const policy = { permissions: journal.started.permissions, rules: config.policy.rules }
-    const nest = (code: string, args: string, id: string, at: number) =>
-      boxed(() =>
-        boxes.program({
-          source: prepareProgram(code).source,
-          args,
-          seed: digestOf(`${journal.started.seed} ${id}`),
-          now: at,
-        }),
-      )
-    const conductor = new Conductor({ chain, journal, program, nest, secrets, catalog, policy, now, pause })
+    const conductor = new Conductor({
+      chain,
+      journal,
+      program,
+      nest: nestOf(journal),
+      secrets,
+      catalog,
+      policy,
+      now,
+      pause,
+    })
     const run: ActiveRun = {
       run: chain.run,
       settled: conductor.settled,
@@ -123,7 +138,7 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
     const started = startedBody(clean, prepared, seed, config, catalog)
     const chain = store.startRun(newId<RunId>(now()), started)
     for (const seal of seals) chain.seal(...seal)
-    const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
+    const secrets = secretsOf(seed, chain, config)
     if (started.key !== undefined) await chain.durable()
     const journal = newJournal(started, chain.lastAt())
     const program = await boxed(() => prepared.program(toText(started.args), seed, journal.startedAt))
@@ -136,19 +151,37 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
     checkServers(readJournal(store.events(run), store.text), catalog)
     const chain = await store.takeRun(run)
     const journal = readJournal(store.events(run), store.text)
-    const { plan, args, seed } = journal.started
-    const prepared = await prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
-    const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
-    const { engine, isolation } = prepared
+    const { engine, isolation } = await preparedFor(journal, boxes)
     chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
-    const program = await boxed(() => prepared.program(toText(args), seed, journal.startedAt))
-    return conduct(chain, journal, program, secrets)
+    const program = await boxed(() => programOf(journal, boxes))
+    return conduct(chain, journal, program, secretsOf(journal.started.seed, chain, config))
+  }
+
+  const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
+    const events = store.events(run)
+    const origin = readJournal(events, store.text)
+    checkServers(origin, catalog)
+    const { key: _, ...same } = origin.started
+    const forkedFrom = { run, at: String(at), ...(args === undefined ? {} : { args }) }
+    const started = { ...same, actor, forkedFrom }
+    const copied = eventsBefore(events, at)
+    const chain = store.startRun(newId<RunId>(now()), started)
+    copyEvents(chain, copied, store.text)
+    await chain.durable()
+    const journal = readJournal(store.events(chain.run), store.text)
+    const program = await boxed(() => programOf(journal, boxes))
+    return conduct(chain, journal, program, secretsOf(started.seed, chain, config))
+  }
+
+  const replay = async (run: RunId): Promise<Rehearsal> => {
+    const journal = readJournal(store.events(run), store.text)
+    return rehearse(journal, await programOf(journal, boxes), nestOf(journal))
   }
 
   const close = async () => {
     await Promise.allSettled([...active.values()].map((run) => run.leave()))
   }
-  return { start, resume, active: (run) => active.get(run), close }
+  return { start, resume, fork, replay, active: (run) => active.get(run), close }
 }
 
 const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('dag 1') }
@@ -169,6 +202,19 @@ async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
 
 function boxOf(boxes: Boxes): Promise<[EngineDigest, IsolationReport]> {
   return Promise.all([boxes.engine(), boxes.isolation()])
+}
+
+function preparedFor({ started: { plan } }: Journal, boxes: Boxes): Promise<Prepared> {
+  return prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
+}
+
+async function programOf(journal: Journal, boxes: Boxes): Promise<Program> {
+  const { args, seed } = journal.started
+  return (await preparedFor(journal, boxes)).program(toText(args), seed, journal.startedAt)
+}
+
+function secretsOf(seed: string, chain: Pick<Chain, 'seal' | 'sealed'>, { record, knownSecrets }: Config): Secrets {
+  return openSecrets({ patterns: record.secrets, known: knownSecrets, seed, chain })
 }
 
 function sourceOf(plan: EventBodies['run.started']['plan']) {
@@ -215,7 +261,7 @@ function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
 function withoutSecrets(request: RunRequest, seed: string, config: Config) {
   const seals: [placeholder: string, value: string, server: string][] = []
   const chain = { seal: (...seal: (typeof seals)[number]) => void seals.push(seal), sealed: () => [] }
-  const secrets = openSecrets({ patterns: config.record.secrets, known: config.knownSecrets, seed, chain })
+  const secrets = secretsOf(seed, chain, config)
   const { plan, args, intent } = secrets.hide(
     { plan: request.plan, args: request.args, intent: request.intent } as unknown as Json,
     'args',

@@ -2,6 +2,7 @@
 import { AppError, toAppError } from '#model'
 import { catalogCommands } from './cli/catalog-commands.ts'
 import { type Command, type Context, globalOptions, type Parsed, parseCommand, UsageError } from './cli/command.ts'
+import { decideCommands } from './cli/decide-commands.ts'
 import { demo } from './cli/demo.ts'
 import { exit, exitOfError } from './cli/exit.ts'
 import { bad } from './cli/paint.ts'
@@ -40,6 +41,7 @@ const commands: Record<string, Command> = {
   ...systemCommands,
   ...catalogCommands,
   ...runCommands,
+  ...decideCommands,
   ...recordCommands,
   ...explain,
 }

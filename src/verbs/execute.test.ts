@@ -237,6 +237,39 @@ test('execute() asks where a task says that it has side effects, though the poli
   assert.equal(question(asked).tool, 'fx:put')
 })
 
+test('fork() reuses what came before, gives the call other arguments, and makes the rest anew', async (t) => {
+  const { space, verbs } = await open(t)
+  const program = `const one = await mcp.fx.add({ key: 'one', by: 1 }); const two = await mcp.fx.add({ key: 'two', by: one.total }); return (await mcp.fx.add({ key: 'three', by: two.total })).total`
+  const first = await run(verbs, program)
+  assert.equal(first.result, 1)
+  const forked = await verbs.fork(String(first.run), 2, { key: 'other', by: 10 }, caller)
+  assert.deepEqual([forked.status, forked.result], ['done', 11], JSON.stringify(forked))
+  assert.deepEqual(
+    done(space, 'add').map(({ args }) => [args.key, args.by]),
+    [
+      ['one', 1],
+      ['two', 1],
+      ['three', 1],
+      ['other', 10],
+      ['three', 10],
+    ],
+  )
+  assert.equal(verbs.store.events(forked.run as RunId)[0]!.type, 'run.started')
+  assert.deepEqual(await verbs.replay(String(forked.run)), { ok: true, run: forked.run, calls: 3 })
+  await assert.rejects(verbs.fork(String(first.run), 4, undefined, caller), { code: 'INVALID_INPUT_PARAM' })
+})
+
+test('replay() calls nothing and finds the same calls and the same result', async (t) => {
+  const { space, verbs } = await open(t)
+  const answer = await run(
+    verbs,
+    `const all = await Promise.all([1, 2].map((by) => mcp.fx.add({ key: 'k' + Math.random(), by }))); await sleep(2); return all.map((one) => one.total + Date.now() * 0)`,
+  )
+  const before = effects(space).length
+  assert.deepEqual(await verbs.replay(String(answer.run)), { ok: true, run: answer.run, calls: 3 })
+  assert.equal(effects(space).length, before)
+})
+
 test('execute() suggests a tool for an intent alone, and runs nothing', async (t) => {
   const { space, verbs } = await open(t)
   const answer = await verbs.execute({ intent: 'add a number to a counter' }, caller)

@@ -15,7 +15,7 @@ import {
 } from '#model'
 import type { Store } from '#record'
 import type { ActiveRun, Engine, RunRequest } from '#run'
-import { answerOf, notFound } from './answer.ts'
+import { answerOf, notFound, viewRun } from './answer.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { suggest } from './suggest.ts'
 
@@ -48,6 +48,32 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
   const here = parts.engine.active(run)
   if (here === undefined && row.status === 'running') return answerOf(parts.store, run)
   return settle(parts, here ?? (await parts.engine.resume(run, caller.actor.name)), caller, waitMs)
+}
+
+export async function forkRun(
+  parts: Parts,
+  run: RunId,
+  at: number,
+  args: Json | undefined,
+  caller: Caller,
+): Promise<JsonObject> {
+  const { calls } = viewRun(parts.store, run)
+  const most = calls.filter(({ call }) => !call.includes('.')).length
+  if (!Number.isInteger(at) || at < 1 || at > most) throw invalid('at', `the run has calls 1 to ${most}`, at)
+  return settle(parts, await parts.engine.fork(run, at, args, caller.actor), caller, caller.waitMs ?? null)
+}
+
+/** What a fresh program does with the recorded results, against what it did then. */
+export async function replayRun({ store, engine }: Parts, run: RunId): Promise<JsonObject> {
+  const { finished } = viewRun(store, run)
+  const { ok, calls, end, error } = await engine.replay(run)
+  const recorded = finished?.result === undefined ? null : store.text(finished.result)
+  const same = recorded === null || (end?.ok === true && end.value === recorded)
+  if (ok && same) return { ok: true, run, calls }
+  const difference =
+    error ??
+    new AppError('REPLAY_MISMATCH', 'Cannot replay the run: it ends with another result', { recorded, replayed: end })
+  return { ok: false, run, calls, error: difference.toJSON() } as unknown as JsonObject
 }
 
 async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {

@@ -3,7 +3,7 @@
  * Whatever enters is checked here; what leaves is plain data read from the record.
  */
 import { type Catalog, openCatalog } from '#catalog'
-import { type Config, type IsolationReport, type JsonObject, parseId, type RunId, type Tool } from '#model'
+import { type Config, type IsolationReport, type Json, type JsonObject, parseId, type RunId, type Tool } from '#model'
 import { openStore, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
@@ -17,7 +17,7 @@ import {
   showRun,
 } from './decide.ts'
 import { discover } from './discover.ts'
-import { type Caller, execute, resume } from './execute.ts'
+import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { result } from './result.ts'
 
 export type { Caller, Decision, Settling }
@@ -30,6 +30,8 @@ export type Verbs = {
   result(input: unknown, caller: Caller): Promise<JsonObject>
   resume(run: string, caller: Caller): Promise<JsonObject>
   cancel(run: string, caller: Caller, reason?: string): Promise<JsonObject>
+  fork(run: string, at: number, args: Json | undefined, caller: Caller): Promise<JsonObject>
+  replay(run: string): Promise<JsonObject>
   settle(run: string, call: string, settling: Settling, caller: Caller, goOn: boolean): Promise<JsonObject>
   decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<JsonObject>
   runs(limit?: number): JsonObject[]
@@ -74,6 +76,8 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     result: async (input) => result(store, input),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
     cancel: (run, caller, reason) => cancelRun(parts, id(run), caller, reason),
+    fork: (run, at, args, caller) => forkRun(parts, id(run), at, args, caller),
+    replay: (run) => replayRun(parts, id(run)),
     settle: (run, call, settling, caller, goOn) => settleCall(parts, id(run), call, settling, caller, goOn),
     decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),

@@ -52,8 +52,7 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     interruptHandler: () => {
       ticks += 1
       onTick()
-      if (ticks > limits.ticksPerTurnMax) throw new TicksSpent()
-      return false
+      return ticks > limits.ticksPerTurnMax
     },
     onUnhandledRejection: (promise, reason, handled) => {
       if (handled) forget(promise.identity)

@@ -46,7 +46,9 @@ export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: Bubb
     degraded: [
       'names of host folders can be read in /proc/self/mountinfo',
       ...(seccomp ? [] : ['no filter of system calls is known for this machine']),
-      ...(user === 'mapped' && isRoot ? ['its user stands for root on the host: files that root alone may read can be read'] : []),
+      ...(user === 'mapped' && isRoot
+        ? ['its user stands for root on the host: files that root alone may read can be read']
+        : []),
     ],
   }
 }

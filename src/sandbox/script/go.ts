@@ -19,7 +19,13 @@ import type { Bind, View } from './view.ts'
 export type GoToolchain = { root: string; inside: string; version: string }
 export type PrimedGo = GoToolchain & { cache: string }
 
-const binaries = ['/usr/local/go/bin/go', '/usr/bin/go', '/usr/lib/go/bin/go', '/usr/local/bin/go', '/snap/go/current/bin/go']
+const binaries = [
+  '/usr/local/go/bin/go',
+  '/usr/bin/go',
+  '/usr/lib/go/bin/go',
+  '/usr/local/bin/go',
+  '/snap/go/current/bin/go',
+]
 
 /** The first toolchain there is; below `/usr` it stays where it is, since its parts are linked to each other. */
 export function findGo({ blanks }: View, places: string[] = binaries): GoToolchain | null {
@@ -43,7 +49,11 @@ export function goBinds({ root, inside, cache }: PrimedGo): Bind[] {
 }
 
 /** `compile` fills the folder it is given; only what it finished is kept, and what it replaces goes. */
-export async function primeGo(folder: string, go: GoToolchain, compile: (binds: Bind[]) => Promise<void>): Promise<void> {
+export async function primeGo(
+  folder: string,
+  go: GoToolchain,
+  compile: (binds: Bind[]) => Promise<void>,
+): Promise<void> {
   const cache = cacheOf(folder, go)
   if (existsSync(cache)) return
   const draft = mkdtempSync(join(folder, 'go-draft-'))
@@ -65,6 +75,8 @@ export async function primeGo(folder: string, go: GoToolchain, compile: (binds: 
 }
 
 function cacheOf(folder: string, { root, inside, version }: GoToolchain): string {
-  const digest = createHash('sha256').update(JSON.stringify([root, inside, version])).digest('hex')
+  const digest = createHash('sha256')
+    .update(JSON.stringify([root, inside, version]))
+    .digest('hex')
   return join(folder, `go-cache-${digest.slice(0, 16)}`)
 }

@@ -37,7 +37,8 @@ function parseInput(input: unknown): ScriptInput {
   if (!isInside) throw refusal('must have an absolute path below /inputs/', path)
   const isNameable = normal.split('/').every((part) => Buffer.byteLength(part) <= 255)
   const isShort = Buffer.byteLength(normal) <= limits.scriptInputPathBytesMax
-  if (/[\x00-\x1f\x7f]/.test(normal) || !isNameable || !isShort) throw refusal('must have a path that can be a name', path)
+  if (/[\x00-\x1f\x7f]/.test(normal) || !isNameable || !isShort)
+    throw refusal('must have a path that can be a name', path)
   return { path: normal, source }
 }
 

@@ -132,5 +132,7 @@ async function reach({ host, port }: Destination): Promise<Socket> {
 
 function refuse(inner: Socket, status: string, why: string): void {
   const body = `Cannot connect: ${why}\n`
-  inner.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+  inner.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
 }

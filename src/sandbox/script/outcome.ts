@@ -17,7 +17,10 @@ export type ScriptResult = {
   isolation: IsolationReport
 }
 
-type Verdict = { code: 'SANDBOX_TIMEOUT' | 'SANDBOX_RESOURCE_LIMIT' | 'SANDBOX_EXECUTION_FAILED' | 'CANCELLED'; why: string }
+type Verdict = {
+  code: 'SANDBOX_TIMEOUT' | 'SANDBOX_RESOURCE_LIMIT' | 'SANDBOX_EXECUTION_FAILED' | 'CANCELLED'
+  why: string
+}
 
 export function outcomeOf(end: End, { timeoutMs, clamped }: CheckedRequest, isolation: IsolationReport): ScriptResult {
   const { stdout, stderr, ms, firstByteMs } = end
@@ -38,7 +41,10 @@ function verdictOn({ stopped, outOfMemory, exitCode, died }: End, seconds: numbe
   if (stopped === 'closed') return { code: 'CANCELLED', why: 'the sandbox was closed' }
   if (outOfMemory || stopped === 'memory') {
     const most = limits.scriptMemoryBytesMax / 1024 / 1024
-    return { code: 'SANDBOX_RESOURCE_LIMIT', why: `it needed more than ${most} MB of memory; let it hold less at a time` }
+    return {
+      code: 'SANDBOX_RESOURCE_LIMIT',
+      why: `it needed more than ${most} MB of memory; let it hold less at a time`,
+    }
   }
   if (stopped === 'flood') {
     const most = limits.scriptFloodBytesMax / 1024 / 1024

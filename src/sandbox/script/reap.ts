@@ -22,6 +22,8 @@ export async function removeFolder(folder: string): Promise<void> {
 function mountsBelow(folder: string): string[] {
   return readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
-    .map((line) => (line.split(' ')[1] ?? '').replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))))
+    .map((line) =>
+      (line.split(' ')[1] ?? '').replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))),
+    )
     .filter((path) => path.startsWith(`${folder}/`))
 }

@@ -10,7 +10,9 @@ export function reportOf(driver: Driver, { version, places, weaknesses }: Circum
   const isOs = driver.tier === 'os'
   const degraded = [
     ...driver.degraded,
-    ...(memory ? [] : ['no control group bounds the memory: it is measured, and the script killed, ten times a second']),
+    ...(memory
+      ? []
+      : ['no control group bounds the memory: it is measured, and the script killed, ten times a second']),
     ...(cpu ? [] : ['no control group bounds the processors: a script may use all of them until its time is over']),
     ...weaknesses,
   ]

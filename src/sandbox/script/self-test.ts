@@ -53,12 +53,21 @@ async function lookAround(workshop: Workshop, driver: Driver): Promise<SelfTest>
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   try {
     const { port } = server.address() as { port: number }
-    const end = await run(workshop, driver, probe(port, [workshop.folder, homedir()].filter((path) => path !== '/')))
+    const end = await run(
+      workshop,
+      driver,
+      probe(
+        port,
+        [workshop.folder, homedir()].filter((path) => path !== '/'),
+      ),
+    )
     const lines = end.stdout.text().split('\n')
-    const said = (kind: string) => lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.slice(kind.length + 2))
+    const said = (kind: string) =>
+      lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.slice(kind.length + 2))
     const expected = Object.keys(environmentOf({ interpreter: 'bash', outbound: false, goRoot: null }))
     const strange = said('variable').filter((name) => ![...expected, 'PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))
-    const silent = end.exitCode === 0 && lines[0] === 'alive' ? [] : [`it did not come to its end: ${end.stderr.text(500)}`]
+    const silent =
+      end.exitCode === 0 && lines[0] === 'alive' ? [] : [`it did not come to its end: ${end.stderr.text(500)}`]
     const leaks = strange.map((name) => `it sees the variable ${name}`)
     return { faults: [...silent, ...said('fault'), ...leaks], weaknesses: said('weakness') }
   } finally {
@@ -79,7 +88,12 @@ async function tryKill(workshop: Workshop, driver: Driver): Promise<string[]> {
   return ['it cannot be stopped']
 }
 
-async function run(workshop: Workshop, driver: Driver, script: string, timeoutMs: number = limits.scriptProbeMsMax): Promise<End> {
+async function run(
+  workshop: Workshop,
+  driver: Driver,
+  script: string,
+  timeoutMs: number = limits.scriptProbeMsMax,
+): Promise<End> {
   const box = await workshop.open(driver, 'bash')
   await writeFile(join(box.plan.folder, 'inputs', 'probe'), 'probe', { mode: 0o644 })
   const end = await box.run(script, timeoutMs)

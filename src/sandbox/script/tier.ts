@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { IsolationReport } from '#model'
 import { bubblewrapDriver } from './bubblewrap.ts'
-import { fixOf, missing } from './fix.ts'
+import { type MissingTier, notHolding, notInstalled } from './fix.ts'
 import { gvisorDriver, platforms } from './gvisor.ts'
 import { hostPath } from './pipes.ts'
 import type { Driver, ScriptTier } from './plan.ts'
@@ -16,7 +16,6 @@ import { selfTest } from './self-test.ts'
 import type { Workshop } from './workshop.ts'
 
 export type OpenTier = { tier: ScriptTier; ok: true; detail: string; driver: Driver; report: IsolationReport }
-export type MissingTier = { tier: ScriptTier; ok: false; detail: string; fix: string }
 
 export type TierOptions = {
   workshop: Workshop
@@ -30,14 +29,28 @@ export type TierOptions = {
 type Known = { key: string; driver: number; weaknesses: string[] }
 
 export async function tryTier({ workshop, tier, binary, seccomp }: TierOptions): Promise<OpenTier | MissingTier> {
-  if (binary === null) return { tier, ok: false, ...missing(tier) }
+  if (binary === null) return notInstalled(tier)
   const drivers = driversOf(tier, workshop, binary, seccomp)
   const digest = await digestOf(binary)
-  const key = JSON.stringify([digest, codeDigest(), release(), process.getuid?.(), workshop.view, workshop.places, seccomp])
+  const key = JSON.stringify([
+    digest,
+    codeDigest(),
+    release(),
+    process.getuid?.(),
+    workshop.view,
+    workshop.places,
+    seccomp,
+  ])
   const opened = async (driver: number, weaknesses: string[]): Promise<OpenTier> => {
     const version = await versionOf(binary, digest)
     const report = reportOf(drivers[driver]!, { version, places: workshop.places, weaknesses })
-    return { tier, ok: true, detail: `${report.runtime.name} ${version}, ${drivers[driver]!.layers.join(', ')}`, driver: drivers[driver]!, report }
+    return {
+      tier,
+      ok: true,
+      detail: `${report.runtime.name} ${version}, ${drivers[driver]!.layers.join(', ')}`,
+      driver: drivers[driver]!,
+      report,
+    }
   }
   const known = readKnown(workshop.folder, tier)
   if (known?.key === key && drivers[known.driver]) return opened(known.driver, known.weaknesses)
@@ -51,11 +64,16 @@ export async function tryTier({ workshop, tier, binary, seccomp }: TierOptions):
     }
     faults.push(`${driver.layers.join(', ')}: ${tested.faults.join('; ')}`)
   }
-  return { tier, ok: false, detail: `a box was tried and does not hold: ${faults.join(' | ')}`, fix: fixOf(tier) }
+  return notHolding(tier, faults)
 }
 
 /** The ways to close a box at this tier, the best first. */
-function driversOf(tier: ScriptTier, { places, runscFolder }: Workshop, binary: string, seccomp: string | null): Driver[] {
+function driversOf(
+  tier: ScriptTier,
+  { places, runscFolder }: Workshop,
+  binary: string,
+  seccomp: string | null,
+): Driver[] {
   const isRoot = process.getuid?.() === 0
   const bounded = { memory: places.folders.memory !== undefined, tasks: places.folders.pids !== undefined }
   if (tier === 'os') {

@@ -1,11 +1,8 @@
 /** Commands that run something or look at what ran. */
 import { AppError, type Json, type JsonObject } from '#model'
-import type { Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
 import { mark, oneLine, summary, table } from './paint.ts'
-
-const resumeOption = { 'no-resume': { type: 'boolean' } } as const
 
 export const runCommands: Record<string, Command> = {
   execute: {
@@ -110,6 +107,32 @@ export const runCommands: Record<string, Command> = {
     words: [1, 1],
     run: async (context) => answer(context, (await context.verbs()).resume(context.words[0]!, context.caller)),
   },
+  'run fork': {
+    group: 'Use',
+    usage: 'run fork RUN --at N [--args JSON]',
+    does: 'go another way from call N on: earlier results are reused, N gets the arguments',
+    options: { at: { type: 'string' }, args: { type: 'string' } },
+    words: [1, 1],
+    run: async (context) => {
+      const { at, args } = context.options
+      if (typeof at !== 'string') throw new UsageError('say from which call on: --at N')
+      const edited = args === undefined ? undefined : json('--args', args)
+      return answer(context, (await context.verbs()).fork(context.words[0]!, Number(at), edited, context.caller))
+    },
+  },
+  'run replay': {
+    group: 'Keep',
+    usage: 'run replay RUN',
+    does: 'run the program against its record and compare; nothing is called',
+    words: [1, 1],
+    run: async (context) => {
+      const replayed = await (await context.verbs()).replay(context.words[0]!)
+      const { ok, calls, error } = replayed as { ok: boolean; calls: number; error?: { message: string } }
+      if (context.json) context.print(JSON.stringify(replayed))
+      else context.print(ok ? `${calls} calls, the same as recorded` : `${error!.message}`)
+      return ok ? exit.done : exit.failed
+    },
+  },
   'run cancel': {
     group: 'Use',
     usage: 'run cancel RUN [--reason TEXT]',
@@ -122,82 +145,10 @@ export const runCommands: Record<string, Command> = {
       return answer(context, verbs.cancel(context.words[0]!, context.caller, reason), () => exit.done)
     },
   },
-  'run settle': {
-    group: 'Decide',
-    usage: 'run settle RUN --call N (--done JSON | --failed TEXT | --again) [--no-resume]',
-    does: 'say what became of a call whose outcome is unknown',
-    options: {
-      call: { type: 'string' },
-      done: { type: 'string' },
-      failed: { type: 'string' },
-      again: { type: 'boolean' },
-      ...resumeOption,
-    },
-    words: [1, 1],
-    run: async (context) => {
-      const { call } = context.options
-      if (typeof call !== 'string') throw new UsageError('say which call: --call N')
-      const verbs = await context.verbs()
-      const goOn = context.options['no-resume'] !== true
-      return answer(
-        context,
-        verbs.settle(context.words[0]!, call, settling(context), context.caller, goOn),
-        recorded(goOn),
-      )
-    },
-  },
-  approvals: {
-    group: 'Decide',
-    usage: 'approvals',
-    does: 'questions that wait for an answer',
-    words: [0, 0],
-    run: async (context) => {
-      const open = (await context.verbs()).approvals()
-      const lines = open.map(({ id, tool, args, why }) => [
-        String(id),
-        String(tool),
-        oneLine(JSON.stringify(args), 60),
-        String(why),
-      ])
-      if (context.json) context.print(JSON.stringify(open))
-      else context.print(lines.length === 0 ? 'Nothing waits for an answer.' : table(lines))
-      return exit.done
-    },
-  },
-  approve: {
-    group: 'Decide',
-    usage: 'approve ID [--edit JSON] [--no-resume]',
-    does: 'let a call be made, as asked or with other arguments',
-    options: { edit: { type: 'string' }, ...resumeOption },
-    words: [1, 1],
-    run: async (context) => {
-      const { edit } = context.options
-      const args = edit === undefined ? {} : { args: json('--edit', edit) }
-      const goOn = context.options['no-resume'] !== true
-      const verbs = await context.verbs()
-      const decided = verbs.decide(context.words[0]!, { answer: 'approved', ...args }, context.caller, goOn)
-      return answer(context, decided, recorded(goOn))
-    },
-  },
-  deny: {
-    group: 'Decide',
-    usage: 'deny ID [--reason TEXT] [--no-resume]',
-    does: 'refuse a call; the program gets APPROVAL_DENIED',
-    options: { reason: { type: 'string' }, ...resumeOption },
-    words: [1, 1],
-    run: async (context) => {
-      const { reason } = context.options
-      const said = typeof reason === 'string' ? { reason } : {}
-      const goOn = context.options['no-resume'] !== true
-      const verbs = await context.verbs()
-      const decided = verbs.decide(context.words[0]!, { answer: 'denied', ...said }, context.caller, goOn)
-      return answer(context, decided, recorded(goOn))
-    },
-  },
 }
 
 /** Prints an answer of execute; its exit code is the run's, where the run went on. */
-async function answer(context: Context, pending: Promise<JsonObject>, code = exitOfAnswer): Promise<number> {
+export async function answer(context: Context, pending: Promise<JsonObject>, code = exitOfAnswer): Promise<number> {
   const value = await pending
   if (context.json) context.print(JSON.stringify(value))
   else {
@@ -207,10 +158,6 @@ async function answer(context: Context, pending: Promise<JsonObject>, code = exi
     if (value.run !== undefined) context.note(summary(value))
   }
   return code(value)
-}
-
-function recorded(goOn: boolean): (value: JsonObject) => number {
-  return goOn ? exitOfAnswer : () => exit.done
 }
 
 async function implementation({ options, stdin, readFile }: Context): Promise<object> {
@@ -225,14 +172,7 @@ async function implementation({ options, stdin, readFile }: Context): Promise<ob
   return { implementation: { type: 'dag', ...(Array.isArray(graph) ? { tasks: graph } : (graph as object)) } }
 }
 
-function settling({ options: { done, failed, again } }: Context): Settling {
-  const given = [done, failed, again].filter((option) => option !== undefined).length
-  if (given !== 1) throw new UsageError('say what happened: one of --done JSON, --failed TEXT, --again')
-  if (typeof done === 'string') return { how: 'done', value: json('--done', done) }
-  return typeof failed === 'string' ? { how: 'failed', text: failed } : { how: 'again' }
-}
-
-function json(name: string, text: unknown): Json {
+export function json(name: string, text: unknown): Json {
   try {
     return JSON.parse(String(text))
   } catch (error) {

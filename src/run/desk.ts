@@ -1,0 +1,32 @@
+/** What a run's calls have at hand: where they are written, who makes them, what they may cost, and whom they tell. */
+import type { Catalog } from '#catalog'
+import type { Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
+import type { Chain, Secrets } from '#record'
+import type { Journal } from './journal.ts'
+
+export type Desk = {
+  chain: Chain
+  catalog: Catalog
+  secrets: Secrets
+  policy: { permissions: PermissionSet; rules: readonly PolicyRule[] }
+  budget: Budget
+  /** Arguments that a fork puts in place of those of one call. */
+  edits: ReadonlyMap<string, string>
+  now: () => number
+  /** Rejects when the signal is aborted. */
+  pause: (ms: number, signal: AbortSignal) => Promise<void>
+  /** A result took its place in the record. */
+  resolved: (program: string, delivery: Delivery) => void
+  /** A call came to rest without a result. */
+  rested: () => void
+  /** The record refused an append: nothing more may happen. */
+  broken: (error: unknown) => void
+}
+
+/** What a conductor needs of the world: the same, before there are calls. */
+export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'now' | 'pause'> & {
+  journal: Journal
+  program: Program
+  /** A program that runs as a call: the same id always gives the same chance. */
+  nest(code: string, args: string, id: string, now: number): Promise<Program>
+}

@@ -1,0 +1,48 @@
+/** Prepares ahead what a first script would otherwise wait for, and throws away what is older. */
+import { AppError, limits } from '#model'
+import { environmentOf } from './environment.ts'
+import { type GoToolchain, primeGo } from './go.ts'
+import { interpreters, primer } from './interpreter.ts'
+import { type LanguageState, languageState } from './language.ts'
+import { type Driver, scriptBounds } from './plan.ts'
+import { removeOldSkeletons } from './skeleton.ts'
+import type { Bind } from './view.ts'
+import type { Workshop } from './workshop.ts'
+
+export type Built = { root: string; languages: LanguageState[] }
+
+export async function buildParts(workshop: Workshop, driver: Driver, signal?: AbortSignal): Promise<Built> {
+  const { folder, view } = workshop
+  removeOldSkeletons(folder, view.skeleton)
+  const go = workshop.go()
+  if (go) await primeGo(folder, go, (binds) => compile(workshop, { driver, go, binds, signal }))
+  return { root: view.skeleton, languages: interpreters.map((name) => languageState(workshop, name)) }
+}
+
+type Compilation = { driver: Driver; go: GoToolchain; binds: Bind[]; signal: AbortSignal | undefined }
+
+/** In a box too, at the place where scripts will see it: what Go remembers names that place. */
+async function compile(workshop: Workshop, { driver, go, binds, signal }: Compilation): Promise<void> {
+  const box = await workshop.make({
+    driver,
+    view: { ...workshop.view, binds: [...workshop.view.binds, ...binds] },
+    launcher: primer,
+    environment: environmentOf({ interpreter: 'go', outbound: false, goRoot: go.inside }),
+    bounds: { ...scriptBounds, ...limitsOfCompilation },
+  })
+  const end = await box.run('', limits.scriptPrimeMsMax, signal)
+  await box.gone
+  if (end.exitCode === 0) return
+  const said = end.stderr.text(limits.scriptErrorOutputBytesMax).trim()
+  throw new AppError(
+    'SANDBOX_SETUP_FAILED',
+    `Cannot compile Go's standard library: ${said || (end.stopped ?? end.died)}`,
+  )
+}
+
+const limitsOfCompilation = {
+  memoryBytes: limits.scriptPrimeMemoryBytesMax,
+  diskBytes: limits.scriptPrimeMemoryBytesMax / 2,
+  tasks: 512,
+  cpus: 64,
+}

@@ -1,0 +1,95 @@
+/** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
+import type { JsonObject } from '#model'
+import type { Settling } from '#verbs'
+import { type Command, type Context, UsageError } from './command.ts'
+import { exit, exitOfAnswer } from './exit.ts'
+import { oneLine, table } from './paint.ts'
+import { answer, json } from './run-commands.ts'
+
+const resumeOption = { 'no-resume': { type: 'boolean' } } as const
+
+export const decideCommands: Record<string, Command> = {
+  approvals: {
+    group: 'Decide',
+    usage: 'approvals',
+    does: 'questions that wait for an answer',
+    words: [0, 0],
+    run: async (context) => {
+      const open = (await context.verbs()).approvals()
+      const lines = open.map(({ id, tool, args, why }) => [
+        String(id),
+        String(tool),
+        oneLine(JSON.stringify(args), 60),
+        String(why),
+      ])
+      if (context.json) context.print(JSON.stringify(open))
+      else context.print(lines.length === 0 ? 'Nothing waits for an answer.' : table(lines))
+      return exit.done
+    },
+  },
+  approve: {
+    group: 'Decide',
+    usage: 'approve ID [--edit JSON] [--no-resume]',
+    does: 'let a call be made, as asked or with other arguments',
+    options: { edit: { type: 'string' }, ...resumeOption },
+    words: [1, 1],
+    run: async (context) => {
+      const { edit } = context.options
+      const args = edit === undefined ? {} : { args: json('--edit', edit) }
+      const goOn = context.options['no-resume'] !== true
+      const verbs = await context.verbs()
+      const decided = verbs.decide(context.words[0]!, { answer: 'approved', ...args }, context.caller, goOn)
+      return answer(context, decided, recorded(goOn))
+    },
+  },
+  deny: {
+    group: 'Decide',
+    usage: 'deny ID [--reason TEXT] [--no-resume]',
+    does: 'refuse a call; the program gets APPROVAL_DENIED',
+    options: { reason: { type: 'string' }, ...resumeOption },
+    words: [1, 1],
+    run: async (context) => {
+      const { reason } = context.options
+      const said = typeof reason === 'string' ? { reason } : {}
+      const goOn = context.options['no-resume'] !== true
+      const verbs = await context.verbs()
+      const decided = verbs.decide(context.words[0]!, { answer: 'denied', ...said }, context.caller, goOn)
+      return answer(context, decided, recorded(goOn))
+    },
+  },
+  'run settle': {
+    group: 'Decide',
+    usage: 'run settle RUN --call N (--done JSON | --failed TEXT | --again) [--no-resume]',
+    does: 'say what became of a call whose outcome is unknown',
+    options: {
+      call: { type: 'string' },
+      done: { type: 'string' },
+      failed: { type: 'string' },
+      again: { type: 'boolean' },
+      ...resumeOption,
+    },
+    words: [1, 1],
+    run: async (context) => {
+      const { call } = context.options
+      if (typeof call !== 'string') throw new UsageError('say which call: --call N')
+      const verbs = await context.verbs()
+      const goOn = context.options['no-resume'] !== true
+      return answer(
+        context,
+        verbs.settle(context.words[0]!, call, settling(context), context.caller, goOn),
+        recorded(goOn),
+      )
+    },
+  },
+}
+
+function recorded(goOn: boolean): (value: JsonObject) => number {
+  return goOn ? exitOfAnswer : () => exit.done
+}
+
+function settling({ options: { done, failed, again } }: Context): Settling {
+  const given = [done, failed, again].filter((option) => option !== undefined).length
+  if (given !== 1) throw new UsageError('say what happened: one of --done JSON, --failed TEXT, --again')
+  if (typeof done === 'string') return { how: 'done', value: json('--done', done) }
+  return typeof failed === 'string' ? { how: 'failed', text: failed } : { how: 'again' }
+}
