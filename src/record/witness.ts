@@ -54,7 +54,7 @@ export function openWitness(home: string, lines: string[]): Witness {
     if (!isSigned(text, body.signature, key)) throw new Fault(homeChain, n, 'its signature does not fit its heads')
     const heads = JSON.parse(text) as Heads
     const before = heads[homeChain]
-    if (false && (before?.n !== n - 1 || before.hash !== previousHash)) {
+    if (before?.n !== n - 1 || before.hash !== previousHash) {
       throw new Fault(homeChain, n, 'it vouches for another chain before it')
     }
     return heads

@@ -8,6 +8,7 @@ import { exit, exitOfError } from './cli/exit.ts'
 import { bad } from './cli/paint.ts'
 import { recordCommands } from './cli/record-commands.ts'
 import { runCommands } from './cli/run-commands.ts'
+import { sandboxCommands } from './cli/sandbox-commands.ts'
 import { help, systemCommands } from './cli/system-commands.ts'
 
 export type { Context, Parsed }
@@ -43,6 +44,7 @@ const commands: Record<string, Command> = {
   ...runCommands,
   ...decideCommands,
   ...recordCommands,
+  ...sandboxCommands,
   ...explain,
 }
 

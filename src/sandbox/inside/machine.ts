@@ -52,7 +52,8 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     interruptHandler: () => {
       ticks += 1
       onTick()
-      return ticks > limits.ticksPerTurnMax
+      if (ticks > limits.ticksPerTurnMax) throw new TicksSpent()
+      return false
     },
     onUnhandledRejection: (promise, reason, handled) => {
       if (handled) forget(promise.identity)

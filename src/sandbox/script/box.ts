@@ -131,7 +131,9 @@ async function untilOver(child: ChildProcess, outputs: Socket[], group: Group | 
   })
   // Whatever survived the box would hold its outputs open.
   group?.kill()
-  const late = setTimeout(() => outputs.forEach((one) => one.destroy()), limits.scriptBoxEndMsMax)
+  const late = setTimeout(() => {
+    for (const output of outputs) output.destroy()
+  }, limits.scriptBoxEndMsMax)
   await Promise.all(silent)
   clearTimeout(late)
   return { died, at: performance.now(), outOfMemory: (group?.oomKills() ?? 0) > 0 }

@@ -15,7 +15,7 @@ export async function buildParts(workshop: Workshop, driver: Driver, signal?: Ab
   const { folder, view } = workshop
   removeOldSkeletons(folder, view.skeleton)
   const go = workshop.go()
-  if (go) await primeGo(folder, go, (binds) => compile(workshop, { driver, go, binds, signal }))
+  if (go && go.cache === null) await primeGo(folder, go, (binds) => compile(workshop, { driver, go, binds, signal }))
   return { root: view.skeleton, languages: interpreters.map((name) => languageState(workshop, name)) }
 }
 

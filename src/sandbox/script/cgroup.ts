@@ -72,10 +72,12 @@ function canMake(places: Places, bounds: Bounds): boolean {
   }
 }
 
+type Candidate = { version: 1 | 2; folder: string }
+
 /** Below our own group, so that limits set around us hold for the box too. */
-function candidates(resource: Resource): { version: 1 | 2; folder: string }[] {
+function candidates(resource: Resource): Candidate[] {
   const mounts = lines('/proc/self/mountinfo').map((line) => line.split(' '))
-  return lines('/proc/self/cgroup').flatMap((line) => {
+  return lines('/proc/self/cgroup').flatMap((line): Candidate[] => {
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
     if (path === undefined) return []
     const version = controllers === '' ? 2 : 1

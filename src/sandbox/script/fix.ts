@@ -26,12 +26,12 @@ export function notHolding(tier: ScriptTier, faults: string[]): MissingTier {
     ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1', 'kernel.apparmor_restrict_unprivileged_userns=0'],
   ]
   const found = settings.find(([file, bad]) => read(file) === bad)
-  const fix = found ? `${sudo()}sysctl -w ${found[2]}` : install(tier)
+  const fix = found ? `${sudo()}sysctl -w ${found[2]}` : install(tier, ' --only-upgrade')
   return { tier, ok: false, detail: `a box was tried and does not hold: ${faults.join(' | ')}`, fix }
 }
 
-function install(tier: ScriptTier): string {
-  return tier === 'os' ? `${sudo()}apt-get install bubblewrap` : `CGO_ENABLED=0 go install ${runscModule}`
+function install(tier: ScriptTier, option = ''): string {
+  return tier === 'os' ? `${sudo()}apt-get install${option} bubblewrap` : `CGO_ENABLED=0 go install ${runscModule}`
 }
 
 export function sudo(): string {

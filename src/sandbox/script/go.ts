@@ -15,9 +15,14 @@ import {
 import { dirname, join } from 'node:path'
 import type { Bind, View } from './view.ts'
 
-/** A toolchain: where it is on the host, where the box sees it, and what tells it from another. */
-export type GoToolchain = { root: string; inside: string; version: string }
-export type PrimedGo = GoToolchain & { cache: string }
+/** A toolchain: where it is on the host, where a box sees it, and what tells it from another. */
+export type GoToolchain = {
+  root: string
+  inside: string
+  version: string
+  /** What was compiled ahead for exactly this toolchain at exactly this place; null: nothing yet. */
+  cache: string | null
+}
 
 const binaries = [
   '/usr/local/go/bin/go',
@@ -28,24 +33,21 @@ const binaries = [
 ]
 
 /** The first toolchain there is; below `/usr` it stays where it is, since its parts are linked to each other. */
-export function findGo({ blanks }: View, places: string[] = binaries): GoToolchain | null {
+export function findGo(folder: string, { blanks }: View, places: string[] = binaries): GoToolchain | null {
   for (const binary of places.filter(existsSync)) {
     const root = dirname(dirname(realpathSync(binary)))
     if (!existsSync(join(root, 'VERSION'))) continue
     const isVisible = root.startsWith('/usr/') && !blanks.some((blank) => root.startsWith(`${blank}/`))
-    return { root, inside: isVisible ? root : '/box/go', version: readFileSync(join(root, 'VERSION'), 'utf8') }
+    const go = { root, inside: isVisible ? root : '/box/go', version: readFileSync(join(root, 'VERSION'), 'utf8') }
+    const cache = cacheOf(folder, go)
+    return { ...go, cache: existsSync(cache) ? cache : null }
   }
   return null
 }
 
-/** What was compiled ahead for exactly this toolchain at exactly this place. */
-export function primedGo(folder: string, go: GoToolchain): PrimedGo | null {
-  const cache = cacheOf(folder, go)
-  return existsSync(cache) ? { ...go, cache } : null
-}
-
-export function goBinds({ root, inside, cache }: PrimedGo): Bind[] {
-  return [...(inside === root ? [] : [{ from: root, to: inside }]), { from: cache, to: '/box/go-cache' }]
+export function goBinds({ root, inside, cache }: GoToolchain): Bind[] {
+  const toolchain = inside === root ? [] : [{ from: root, to: inside }]
+  return [...toolchain, ...(cache ? [{ from: cache, to: '/box/go-cache' }] : [])]
 }
 
 /** `compile` fills the folder it is given; only what it finished is kept, and what it replaces goes. */
@@ -55,7 +57,6 @@ export async function primeGo(
   compile: (binds: Bind[]) => Promise<void>,
 ): Promise<void> {
   const cache = cacheOf(folder, go)
-  if (existsSync(cache)) return
   const draft = mkdtempSync(join(folder, 'go-draft-'))
   const filled = join(draft, 'cache')
   try {
@@ -74,7 +75,7 @@ export async function primeGo(
   }
 }
 
-function cacheOf(folder: string, { root, inside, version }: GoToolchain): string {
+function cacheOf(folder: string, { root, inside, version }: Omit<GoToolchain, 'cache'>): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([root, inside, version]))
     .digest('hex')

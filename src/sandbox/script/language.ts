@@ -22,7 +22,7 @@ export function languageState(workshop: Workshop, language: Interpreter): Langua
     return { language, ok: false, detail: 'this machine has no Go toolchain', fix }
   }
   const version = go.version.split('\n')[0]!
-  if ('cache' in go) return { language, ok: true, detail: version }
+  if (go.cache) return { language, ok: true, detail: version }
   return { language, ok: false, detail: `${version} is not prepared`, fix: 'metier sandbox build' }
 }
 

@@ -42,7 +42,7 @@ for p in ${files.map((file) => `'${file.replaceAll("'", `'\\''`)}'`).join(' ')};
 grep -qE '^CapEff:[[:space:]]*0+$' /proc/self/status || say 'it has capabilities'
 grep -qE '^CapBnd:[[:space:]]*0+$' /proc/self/status || say 'it could have capabilities'
 grep -qE '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || say 'it can gain privileges'
-for f in /proc/$$/fd/*; do case \${f##*/} in 0|1|2|255) ;; *) say "it holds descriptor \${f##*/}";; esac; done
+for f in /proc/$$/fd/*; do case \${f##*/} in 0|1|2|255) ;; *) [ -L "$f" ] && say "it holds descriptor \${f##*/}";; esac; done
 while IFS= read -r -d '' v; do echo "variable: \${v%%=*}"; done </proc/1/environ
 n=$(sh -c 'i=0; while [ $i -lt 300 ]; do sleep 3 >/dev/null & i=$((i+1)); echo $i; done' 2>/dev/null | tail -n 1)
 [ "$n" -le ${limits.scriptTasksMax} ] || say "it has $n tasks"

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Box, openBox } from './box.ts'
 import { findPlaces, makeGroup, type Places, reapGroups } from './cgroup.ts'
 import { environmentOf } from './environment.ts'
-import { findGo, type GoToolchain, goBinds, type PrimedGo, primedGo } from './go.ts'
+import { findGo, type GoToolchain, goBinds } from './go.ts'
 import { type Interpreter, launcher } from './interpreter.ts'
 import { openOutbound, type WayOut } from './outbound.ts'
 import { ownerName } from './owner.ts'
@@ -22,7 +22,7 @@ export type Workshop = {
   view: View
   places: Places
   /** The toolchain of the host, with what was compiled ahead if it was. */
-  go(): GoToolchain | PrimedGo | null
+  go(): GoToolchain | null
   make(order: Order): Promise<Box>
   /** A box for a script. */
   open(driver: Driver, interpreter: Interpreter, wayOut?: WayOut): Promise<Box>
@@ -60,10 +60,7 @@ export async function openWorkshop(folder: string, image: string | null): Promis
     }
   }
 
-  const go = () => {
-    const found = findGo(view)
-    return found && (primedGo(folder, found) ?? found)
-  }
+  const go = () => findGo(folder, view)
   return {
     folder,
     runscFolder,
@@ -73,7 +70,7 @@ export async function openWorkshop(folder: string, image: string | null): Promis
     make,
     open(driver, interpreter, wayOut) {
       const found = interpreter === 'go' ? go() : null
-      const binds = found && 'cache' in found ? goBinds(found) : []
+      const binds = found ? goBinds(found) : []
       const options = { interpreter, outbound: wayOut !== undefined, limitsTasks: driver.limitsTasks }
       return make({
         driver,

@@ -1,7 +1,8 @@
 /** Commands that set up, serve and explain. */
 
+import { join } from 'node:path'
 import { type IsolationReport, limits } from '#model'
-import { openBoxes } from '#sandbox'
+import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, faint, good, strong, warn } from './paint.ts'
@@ -91,7 +92,12 @@ async function examine(context: Context): Promise<Check[]> {
   })
   if (config.unknownFields.length > 0)
     checks.push({ name: 'unread fields', ok: true, detail: config.unknownFields.join(', ') })
-  checks.push(await sandboxCheck(), ...(await serverChecks(context)), await recordCheck(context))
+  checks.push(
+    await sandboxCheck(),
+    ...(await tierChecks(context)),
+    ...(await serverChecks(context)),
+    await recordCheck(context),
+  )
   return checks
 }
 
@@ -102,6 +108,23 @@ async function sandboxCheck(): Promise<Check> {
     const ok = tier !== 'wasm'
     const detail = [`${tier} (${layers.join(' in ')})`, ...degraded].join('; ')
     return { name: 'sandbox', ok, detail, ...(ok ? {} : { fix: 'sudo apt-get install bubblewrap' }) }
+  } finally {
+    await boxes.close()
+  }
+}
+
+/** A tier that is missing is said, with the command that adds it; scripts need one. */
+async function tierChecks({ config }: Context): Promise<Check[]> {
+  const boxes = openScriptBoxes({ folder: join(config.home, 'sandbox') })
+  try {
+    const { tiers } = await boxes.test()
+    const enough = tiers.some(({ ok }) => ok)
+    return tiers.map(({ tier, ok, detail, fix }) => ({
+      name: `tier ${tier}`,
+      ok: ok || enough,
+      detail,
+      ...(fix === undefined ? {} : { fix }),
+    }))
   } finally {
     await boxes.close()
   }

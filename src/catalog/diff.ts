@@ -1,0 +1,50 @@
+/** What differs between two JSON objects, as a list that can be read by a person and applied again. */
+import { isObject, type JsonObject, limits, type ToolDiff } from '#model'
+
+/** Each field is a JSON Pointer; a side without a value has no member. Lists are compared whole. */
+export function diffOf(before: JsonObject, after: JsonObject, place = '', depth = 0): ToolDiff {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...keys].flatMap((key) => {
+    const field = `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const [left, right] = [memberOf(before, key), memberOf(after, key)]
+    if (isObject(left) && isObject(right) && depth < limits.toolSchemaDepthMax)
+      return diffOf(left as JsonObject, right as JsonObject, field, depth + 1)
+    return JSON.stringify(left) === JSON.stringify(right) ? [] : [{ field, ...side('before', left), ...side('after', right) }]
+  })
+}
+
+/** What `before` becomes. */
+export function applyDiff(before: JsonObject, diff: ToolDiff): JsonObject {
+  return diff.reduce((value, { field, after }) => {
+    const keys = field.split('/').slice(1)
+    return replace(
+      value,
+      keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')),
+      after,
+    )
+  }, before)
+}
+
+/** At most so many fields, and of each side what fits into a line. */
+export function shortDiff(diff: ToolDiff): ToolDiff {
+  const cut = (value: unknown) => {
+    const text = JSON.stringify(value) ?? ''
+    return text.length <= limits.previewCharactersMax ? value : `${text.slice(0, limits.previewCharactersMax)}…`
+  }
+  const shown = diff.slice(0, limits.toolDiffShownMax)
+  return shown.map(({ field, before, after }) => ({ field, ...side('before', cut(before)), ...side('after', cut(after)) }))
+}
+
+function memberOf(value: JsonObject, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+function side<Name extends 'before' | 'after'>(name: Name, value: unknown) {
+  return (value === undefined ? {} : { [name]: value }) as { [name in Name]?: unknown }
+}
+
+function replace(value: unknown, [key = '', ...rest]: string[], after: unknown): JsonObject {
+  const { [key]: old, ...others } = (isObject(value) ? value : {}) as JsonObject
+  const member = rest.length === 0 ? after : replace(old, rest, after)
+  return (member === undefined ? others : { ...others, [key]: member }) as JsonObject
+}

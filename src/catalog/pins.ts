@@ -1,0 +1,146 @@
+/** Tools are pinned as they were first seen: what became of them since is read from the home's chain, and decided here. */
+import { AppError, type Effect, type Event, isObject, type JsonObject, type Tool, type ToolDiff } from '#model'
+import { applyDiff, diffOf, shortDiff } from './diff.ts'
+
+type PinType = 'tool.pinned' | 'tool.changed' | 'tool.accepted'
+export type PinEvent = { [Type in PinType]: Pick<Event<Type>, 'type' | 'body'> }[PinType]
+
+/** Where the events of pins are kept. */
+export type PinRecord = {
+  /** In the order of the chain, those after its n-th event. */
+  read(after: number): (PinEvent & { n: number })[]
+  append(events: readonly PinEvent[]): Promise<void>
+}
+
+/** A definition that holds, and the last other one that was seen. */
+export type Pin = { digest: string; definition: JsonObject; changed: { digest: string; diff: ToolDiff } | null }
+
+/** Of two that pinned at the same time the first counts; only the change that was seen last can be accepted. */
+export function foldPin(pin: Pin | undefined, { type, body }: PinEvent): Pin | undefined {
+  switch (type) {
+    case 'tool.pinned':
+      return pin ?? { digest: body.digest, definition: applyDiff({}, body.diff), changed: null }
+    case 'tool.changed':
+      return pin && { ...pin, changed: { digest: body.digest, diff: body.diff } }
+    case 'tool.accepted':
+      if (pin?.changed?.digest !== body.digest) return pin
+      return { digest: body.digest, definition: applyDiff(pin.definition, pin.changed.diff), changed: null }
+  }
+}
+
+export type PinsOptions = {
+  record: PinRecord
+  /** The class that a tool would have with these annotations. */
+  effectOf: (tool: Tool, annotations: JsonObject) => Effect
+  /** Values that must not stand in the record. */
+  secrets: readonly string[]
+}
+
+export class Pins {
+  readonly #options: PinsOptions
+  readonly #pins = new Map<string, Pin>()
+  #n = -1
+  #seeing = Promise.resolve()
+
+  constructor(options: PinsOptions) {
+    this.#options = options
+  }
+
+  /** Puts on the record what is new and what is not as it was; resolves when that is durable. */
+  see(tools: readonly Tool[]): Promise<void> {
+    const look = async () => {
+      this.#read()
+      const events = tools.flatMap((tool) => this.#eventOf(tool) ?? [])
+      await this.#append(events)
+    }
+    const seen = this.#seeing.then(look)
+    this.#seeing = seen.catch(() => {})
+    return seen
+  }
+
+  /** How a tool differs from what is pinned; null where it does not. */
+  changeOf(tool: Tool): ToolDiff | null {
+    if (this.#n < 0) this.#read()
+    const pin = this.#pins.get(tool.id)
+    return pin === undefined || pin.digest === tool.digest ? null : this.#diff(pin, tool)
+  }
+
+  isPinned({ id, digest }: Tool): boolean {
+    if (this.#n < 0) this.#read()
+    return this.#pins.get(id)?.digest === digest
+  }
+
+  /** What changed and can do harm, or could before, is not called until a human has accepted it. */
+  problemOf(tool: Tool): AppError | null {
+    if (this.#n < 0) this.#read()
+    if (this.#isFine(tool)) return null
+    // Somebody may have accepted it meanwhile, in another process.
+    this.#read()
+    return this.#isFine(tool) ? null : toolChanged(tool, this.changeOf(tool) ?? [])
+  }
+
+  async accept(tool: Tool, who: string): Promise<ToolDiff> {
+    await this.see([tool])
+    const diff = this.changeOf(tool)
+    if (diff === null) return []
+    await this.#append([{ type: 'tool.accepted', body: { tool: tool.id, digest: tool.digest, who } }])
+    return diff
+  }
+
+  #isFine(tool: Tool): boolean {
+    const pin = this.#pins.get(tool.id)
+    if (pin === undefined || pin.digest === tool.digest) return true
+    const { annotations } = pin.definition
+    const before = this.#options.effectOf(tool, isObject(annotations) ? (annotations as JsonObject) : {})
+    return tool.effect === 'read' && before === 'read'
+  }
+
+  #eventOf(tool: Tool): PinEvent | null {
+    const pin = this.#pins.get(tool.id)
+    const { id, digest } = tool
+    if (pin === undefined) {
+      return { type: 'tool.pinned', body: { tool: id, digest, diff: diffOf({}, this.#definitionOf(tool)) } }
+    }
+    if (pin.digest === digest || pin.changed?.digest === digest) return null
+    return { type: 'tool.changed', body: { tool: id, digest, diff: this.#diff(pin, tool) } }
+  }
+
+  #diff(pin: Pin, tool: Tool): ToolDiff {
+    return diffOf(pin.definition, this.#definitionOf(tool))
+  }
+
+  #definitionOf({ description, input, output, annotations }: Tool): JsonObject {
+    const definition = { description, input, ...(output === undefined ? {} : { output }), annotations }
+    return hide(definition, this.#options.secrets) as JsonObject
+  }
+
+  async #append(events: PinEvent[]): Promise<void> {
+    if (events.length === 0) return
+    await this.#options.record.append(events)
+    this.#read()
+  }
+
+  #read(): void {
+    for (const event of this.#options.record.read(Math.max(0, this.#n))) {
+      const pin = foldPin(this.#pins.get(event.body.tool), event)
+      if (pin !== undefined) this.#pins.set(event.body.tool, pin)
+      this.#n = event.n
+    }
+    this.#n = Math.max(0, this.#n)
+  }
+}
+
+function toolChanged({ id: tool }: Tool, diff: ToolDiff): AppError {
+  const shown = shortDiff(diff)
+  const fields = shown.map(({ field }) => field.slice(1)).join(', ')
+  const message = `Cannot call "${tool}": its definition is not the accepted one any more (${fields}); look at what changed, then "metier accept ${tool}"`
+  return new AppError('TOOL_CHANGED', message, { tool, diff: shown })
+}
+
+function hide(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string')
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '«secret»'), value)
+  if (Array.isArray(value)) return value.map((item) => hide(item, secrets))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, hide(member, secrets)]))
+}
