@@ -3,15 +3,27 @@
  * tools, answers to discover, and the three outcomes of a try. It refuses nothing by policy: that is for the run.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type Json, limits, type ServerConfig, splitToolId, type Tool, type Try, toAppError } from '#model'
+import {
+  AppError,
+  type Json,
+  limits,
+  type ServerConfig,
+  splitToolId,
+  type Tool,
+  type ToolDiff,
+  type Try,
+  toAppError,
+} from '#model'
 import { recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
-import { serverDigest, toTools } from './definition.ts'
+import { effectOf, serverDigest, toTools } from './definition.ts'
 import { type Guard, openGuard } from './guard.ts'
+import { type PinRecord, Pins } from './pins.ts'
 import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
 import { type CallOptions, Upstream } from './upstream.ts'
 import { problemOf } from './validate.ts'
 
+export type { PinEvent, PinRecord } from './pins.ts'
 export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
 export { signatureOf } from './signature.ts'
 
@@ -20,8 +32,10 @@ export type CatalogOptions = {
   /** Where what the servers said is kept between two lives of ours. */
   folder: string
   baseEnv: { PATH?: string; HOME?: string }
-  /** Values to leave out of the digests. */
+  /** Values to leave out of the digests and of what is pinned. */
   secrets?: readonly string[]
+  /** Where tools are pinned; without it nothing is. */
+  pins?: PinRecord
   log?: (line: string) => void
 }
 
@@ -31,7 +45,15 @@ export type Catalog = {
   /** From what is remembered where that is of the same definition, else from the server itself; `refresh` always asks. */
   tools(options?: { server?: string; refresh?: boolean }): Promise<ToolList>
   tool(id: string): Promise<Tool | undefined>
+  /** Why the server that would have this tool could not be asked, if that was so when it was asked last. */
+  problemOfServer(id: string): AppError | null
+  /** Why a call is not to be made: the tool is not what it was, or the arguments do not fit. */
   problemOf(tool: Tool, args: Json): AppError | null
+  /** How a tool differs from the definition that is pinned; null where it does not. */
+  changeOf(tool: Tool): ToolDiff | null
+  isPinned(tool: Tool): boolean
+  /** From now on the tool counts as it is; answers with what was accepted, empty where nothing had changed. */
+  accept(tool: Tool, who: string): Promise<ToolDiff>
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try>
   /** What each server is, without what is secret. */
   digests(): Record<string, string>
@@ -56,12 +78,13 @@ type Entry = {
 
 export function openCatalog(options: CatalogOptions): Catalog {
   const guard = openGuard()
+  const pins = openPins(options)
   let index: Index | null = null
   const changed = () => {
     index = null
   }
   const names = Object.keys(options.servers)
-  const entries = new Map(names.map((name) => [name, openEntry(name, options, guard, changed)]))
+  const entries = new Map(names.map((name) => [name, openEntry(name, options, { guard, pins, moved: changed })]))
   return {
     async tools({ server, refresh = false } = {}) {
       const asked = [...entries.values()].filter(({ name }) => server === undefined || name === server)
@@ -74,7 +97,14 @@ export function openCatalog(options: CatalogOptions): Catalog {
       const named = ({ tools }: ToolList) => tools.find((tool) => tool.name === name)
       return named(await listOf(entry, false)) ?? named(await listOf(entry, !entry.live && entry.failure === null))
     },
-    problemOf,
+    problemOfServer(id) {
+      const { server } = splitToolId(id) ?? {}
+      return (server !== undefined && entries.get(server)?.failure?.error) || null
+    },
+    problemOf: (tool, args) => pins.problemOf(tool) ?? problemOf(tool, args),
+    changeOf: (tool) => pins.changeOf(tool),
+    isPinned: (tool) => pins.isPinned(tool),
+    accept: (tool, who) => pins.accept(tool, who),
     async try(tool, args, callOptions) {
       const entry = entries.get(tool.server)
       return entry === undefined ? unknownServer(tool) : entry.upstream.try(tool, args, callOptions)
@@ -97,7 +127,19 @@ export function openCatalog(options: CatalogOptions): Catalog {
   }
 }
 
-function openEntry(name: string, options: CatalogOptions, guard: Guard, moved: () => void): Entry {
+type World = { guard: Guard; pins: Pins /** What there is to find is not what it was. */; moved: () => void }
+
+function openPins({ servers, secrets = [], pins: record = nowhere }: CatalogOptions): Pins {
+  return new Pins({
+    record,
+    secrets,
+    effectOf: ({ server, name }, annotations) => effectOf(servers[server]!, name, annotations).effect,
+  })
+}
+
+const nowhere: PinRecord = { read: () => [], append: async () => {} }
+
+function openEntry(name: string, options: CatalogOptions, { guard, pins, moved }: World): Entry {
   const { servers, folder, baseEnv, secrets = [], log } = options
   const config = servers[name]!
   const digest = serverDigest(config, secrets)
@@ -107,16 +149,28 @@ function openEntry(name: string, options: CatalogOptions, guard: Guard, moved: (
     era = spoken
     log?.(`${name}: started, speaks the ${era.kind} protocol`)
   }
-  const changed = (definitions: ToolDefinition[]) => {
-    Object.assign(entry, { tools: toTools(name, config, definitions), live: true, failure: null })
+  const changed = async (definitions: ToolDefinition[]) => {
+    const tools = toTools(name, config, definitions)
+    Object.assign(entry, { tools, live: true, failure: null })
     moved()
     try {
+      await pins.see(tools)
       remember(folder, name, { definition: digest, at: Date.now(), era: era!, tools: definitions })
     } catch (error) {
-      log?.(`${name}: cannot keep its tools for the next start: ${(error as Error).message}`)
+      log?.(`${name}: cannot keep what its tools are: ${(error as Error).message}`)
     }
   }
-  const upstream = new Upstream({ name, config, guard, baseEnv, era: () => era, opened, changed })
+  const now = (tool: Tool) => entry.tools?.find((other) => other.name === tool.name) ?? tool
+  const upstream = new Upstream({
+    name,
+    config,
+    guard,
+    baseEnv,
+    era: () => era,
+    opened,
+    changed,
+    problemOf: (tool) => pins.problemOf(now(tool)),
+  })
   const tools = remembered && toTools(name, config, remembered.tools)
   const entry: Entry = { name, digest, tools, live: false, upstream, asking: null, failure: null }
   return entry

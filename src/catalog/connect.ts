@@ -20,8 +20,8 @@ export type Connection = { client: Client; wire: Wire; era: Era; definitions: To
 export type Surroundings = {
   guard: Guard
   baseEnv: { PATH?: string; HOME?: string }
-  /** The server says that its tools are others now. */
-  changed: (definitions: ToolDefinition[]) => void
+  /** The server says what its tools are; resolves when that is on the record. */
+  changed: (definitions: ToolDefinition[]) => Promise<void>
 }
 
 /** One way to open the conversation: as we remember it, by asking first, or in the old manner. */
@@ -89,7 +89,7 @@ async function converse(
       // A question of the server in the middle of a call has nobody to answer it: it is an error of that call.
       inputRequired: { autoFulfill: false },
       listMaxPages: limits.catalogPagesMax,
-      listChanged: { tools: { onChanged: (_error, definitions) => definitions && changed(definitions) } },
+      listChanged: { tools: { onChanged: (_error, definitions) => definitions && void changed(definitions) } },
     },
   )
   const options = { timeout: limits.upstreamStartMsMax, signal }

@@ -27,7 +27,7 @@ function toTool(server: string, config: ServerConfig, definition: ToolDefinition
   }
 }
 
-function effectOf(config: ServerConfig, name: string, annotations: ToolDefinition['annotations']) {
+export function effectOf(config: ServerConfig, name: string, annotations: ToolDefinition['annotations']) {
   const configured = Object.hasOwn(config.effects, name) ? config.effects[name] : undefined
   if (configured !== undefined) return { effect: configured, effectFrom: 'configuration' as const }
   const hinted: Effect | null = annotations?.readOnlyHint ? 'read' : annotations?.idempotentHint ? 'idempotent' : null

@@ -9,7 +9,9 @@ export function diffOf(before: JsonObject, after: JsonObject, place = '', depth 
     const [left, right] = [memberOf(before, key), memberOf(after, key)]
     if (isObject(left) && isObject(right) && depth < limits.toolSchemaDepthMax)
       return diffOf(left as JsonObject, right as JsonObject, field, depth + 1)
-    return JSON.stringify(left) === JSON.stringify(right) ? [] : [{ field, ...side('before', left), ...side('after', right) }]
+    return JSON.stringify(left) === JSON.stringify(right)
+      ? []
+      : [{ field, ...side('before', left), ...side('after', right) }]
   })
 }
 
@@ -32,7 +34,11 @@ export function shortDiff(diff: ToolDiff): ToolDiff {
     return text.length <= limits.previewCharactersMax ? value : `${text.slice(0, limits.previewCharactersMax)}…`
   }
   const shown = diff.slice(0, limits.toolDiffShownMax)
-  return shown.map(({ field, before, after }) => ({ field, ...side('before', cut(before)), ...side('after', cut(after)) }))
+  return shown.map(({ field, before, after }) => ({
+    field,
+    ...side('before', cut(before)),
+    ...side('after', cut(after)),
+  }))
 }
 
 function memberOf(value: JsonObject, key: string): unknown {

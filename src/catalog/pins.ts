@@ -84,6 +84,7 @@ export class Pins {
     const diff = this.changeOf(tool)
     if (diff === null) return []
     await this.#append([{ type: 'tool.accepted', body: { tool: tool.id, digest: tool.digest, who } }])
+    if (!this.isPinned(tool)) throw toolChanged(tool, this.changeOf(tool) ?? [])
     return diff
   }
 
@@ -138,8 +139,7 @@ function toolChanged({ id: tool }: Tool, diff: ToolDiff): AppError {
 }
 
 function hide(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string')
-    return secrets.reduce((text, secret) => text.replaceAll(secret, '«secret»'), value)
+  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '«secret»'), value)
   if (Array.isArray(value)) return value.map((item) => hide(item, secrets))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, hide(member, secrets)]))

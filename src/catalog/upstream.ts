@@ -20,6 +20,8 @@ export type UpstreamOptions = Surroundings & {
   era: () => Era | null
   /** A conversation was opened, in this era. */
   opened: (era: Era) => void
+  /** Why a tool may not be called as it is now; asked when the server runs, and so has said what it has. */
+  problemOf: (tool: Tool) => AppError | null
 }
 
 export type CallOptions = { signal: AbortSignal; timeoutMs: number }
@@ -46,7 +48,7 @@ export class Upstream {
     try {
       const running = this.#line !== null
       const connection = await this.#connect().made
-      if (running) this.#options.changed(await listTools(connection.client))
+      if (running) await this.#options.changed(await listTools(connection.client))
     } catch (error) {
       throw this.#unreachable(null, error)
     } finally {
@@ -60,7 +62,10 @@ export class Upstream {
       const leave = await this.#slots.take(options.signal)
       try {
         const line = this.#connect()
-        return await this.#call(line, await abortable(line.made, options.signal), tool, args, options)
+        const connection = await abortable(line.made, options.signal)
+        const problem = this.#options.problemOf(tool)
+        if (problem !== null) return { outcome: 'not_sent', error: problem }
+        return await this.#call(line, connection, tool, args, options)
       } finally {
         leave()
       }
@@ -109,10 +114,10 @@ export class Upstream {
     if (this.#line !== null) return this.#line
     const { name, config, era, opened, changed } = this.#options
     const stop = new AbortController()
-    const made = connect(name, config, this.#options, era(), stop.signal).then((connection) => {
+    const made = connect(name, config, this.#options, era(), stop.signal).then(async (connection) => {
       connection.client.onclose = () => this.#drop(line)
       opened(connection.era)
-      changed(connection.definitions)
+      await changed(connection.definitions)
       return connection
     })
     const line: Line = { made, stop, calls: 0, retired: false }

@@ -10,7 +10,8 @@ import type { Effect, EffectOrigin } from './tool.ts'
 export const homeChain = 'home'
 
 export type Actor = { kind: 'cli' | 'mcp' | 'http' | 'agent'; name: string }
-export type ToolDiff = { field: string; before: unknown; after: unknown }[]
+/** By JSON Pointer; a side that had nothing there has no member. */
+export type ToolDiff = { field: string; before?: unknown; after?: unknown }[]
 
 export type EventBodies = {
   'run.started': {
@@ -94,7 +95,8 @@ export type EventBodies = {
   'run.opened': { run: string }
   'run.closed': { run: string; head: string; count: number }
   'run.purged': { run: string; head: string; count: number }
-  'tool.pinned': { tool: string; digest: string }
+  /** `diff` is from nothing: the whole definition. */
+  'tool.pinned': { tool: string; digest: string; diff: ToolDiff }
   'tool.changed': { tool: string; digest: string; diff: ToolDiff }
   'tool.accepted': { tool: string; digest: string; who: string }
   'ledger.checkpointed': { heads: Record<string, { n: number; hash: string }>; signature: string; key: string }

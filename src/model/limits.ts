@@ -127,6 +127,8 @@ export const limits = {
   toolSchemaLightBytesMax: 8 * 1024,
   schemaCheckMsMax: 100,
   stemsKeptMax: 100_000,
+  /** Fields of a changed tool that an error shows. */
+  toolDiffShownMax: 20,
 
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,

@@ -304,7 +304,7 @@ test('onChange() tells of what another process wrote', async (t) => {
   const other = await openSample(t, { home: store.home })
   const seen = Promise.withResolvers<void>()
   const stop = store.onChange(seen.resolve)
-  await other.appendHome('tool.pinned', { tool: 'a:b', digest: '00' })
+  await other.appendHome('tool.pinned', { tool: 'a:b', digest: '00', diff: [] })
   await seen.promise
   stop()
   assert.equal(store.events('home', { type: 'tool.pinned' }).length, 1)

@@ -18,6 +18,7 @@ import {
 } from './decide.ts'
 import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
+import { pinRecord } from './pin-record.ts'
 import { result } from './result.ts'
 
 export type { Caller, Decision, Settling }
@@ -56,6 +57,7 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     servers: config.servers,
     folder: `${config.home}/catalog`,
     secrets: config.knownSecrets,
+    pins: pinRecord(store),
     log,
     baseEnv,
   })
@@ -83,7 +85,7 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
-    tools: async (server) => (await catalog.tools(server === undefined ? {} : { server })).tools.map(toolLine),
+    tools: async (server) => (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
     events: (seq, limit) => store.eventsSince(seq, limit),
     onChange: (listener) => store.onChange(listener),

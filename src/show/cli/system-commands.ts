@@ -32,7 +32,7 @@ export const systemCommands: Record<string, Command> = {
       if (context.json) context.print(JSON.stringify({ ok, checks }))
       else
         for (const { name, ok, detail, fix } of checks)
-          context.print(`${ok ? good('✓') : bad('✗')} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`)
+          context.print(`${markOf(ok, fix)} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`)
       return ok ? exit.done : exit.failed
     },
   },
@@ -56,13 +56,26 @@ async function http(context: Context): Promise<number> {
   const served = await serveHttp({ verbs, host, port, version, log: note })
   const isolation = await verbs.isolation()
   note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
+  await forget(context)
+  const daily = setInterval(() => void forget(context), dayMs)
   await new Promise<void>((resolve) =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   )
+  clearInterval(daily)
   note('Stopping …')
   await verbs.letGo()
   await served.close()
   return exit.done
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Finished runs older than the configuration keeps them are purged whole; their heads stay. */
+async function forget({ config, verbs, note }: Context): Promise<void> {
+  const { retentionDays } = config.record
+  if (retentionDays === null) return
+  const purged = await (await verbs()).store.expire(retentionDays)
+  if (purged.length > 0) note(`Purged ${purged.length} runs older than ${retentionDays} days.`)
 }
 
 function welcome(url: string, home: string, { tier, layers, degraded }: IsolationReport, servers: number): string {
@@ -75,6 +88,12 @@ function welcome(url: string, home: string, { tier, layers, degraded }: Isolatio
     `           codex mcp add metier --url ${url}/mcp`,
   ]
   return [...lines, ...degraded.map((what) => warn(`  weaker   ${what}`))].join('\n')
+}
+
+/** What could be better, though nothing is wrong, gets a mark of its own. */
+function markOf(ok: boolean, fix: string | undefined): string {
+  if (!ok) return bad('✗')
+  return fix === undefined ? good('✓') : warn('·')
 }
 
 type Check = { name: string; ok: boolean; detail: string; fix?: string }
