@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
+import { installRunsc, probeRunsc } from './runsc.ts'
 import { openAddresses, runningServer } from './server-process.ts'
 
 /** Where a recipe keeps its files, and how it tells what takes long. */
@@ -27,6 +28,13 @@ const recipes: Recipe[] = [
     install: async ({ say }) => installBubblewrap({ path, isRoot: process.getuid?.() === 0, say }),
     start: async () => {},
     ready: async () => probeBubblewrap(path),
+    stop: async () => {},
+  },
+  {
+    name: 'runsc',
+    install: async ({ folder, say }) => installRunsc({ folder, path, say }),
+    start: async () => {},
+    ready: async ({ folder }) => probeRunsc(folder),
     stop: async () => {},
   },
 ]

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Catalog, openCatalog } from '#catalog'
+import { type Catalog, openCatalog, signatureOf } from '#catalog'
 import { type Json, limits, parseConfig, type Tool, type Try } from '#model'
 import { root, temporaryFolder } from '#test'
 import { descendantsOf, isAlive } from './descendants.ts'
@@ -107,6 +107,16 @@ test('try() gives a server PATH, HOME and what its configuration names, and its 
   const { catalog, folder } = open(t, { env: { OWN: '1' } })
   const names = ['EFFECTS', 'HOME', 'OWN', 'PATH']
   assert.deepEqual(brief(await attempt(catalog, 'fx:environment', {})), { names, folder })
+})
+
+test('problemOfServer() says why a server could not be asked, and nothing of one that answers', async (t) => {
+  const { catalog } = open(t, { servers: { none: { command: 'no-such-command' } } })
+  assert.equal(await catalog.tool('none:anything'), undefined)
+  const problem = catalog.problemOfServer('none:anything')
+  assert.equal(problem?.code, 'UPSTREAM_UNREACHABLE')
+  assert.match(problem.message, /"no-such-command" was not found/)
+  assert.equal(await catalog.tool('fx:nothing'), undefined)
+  for (const id of ['fx:nothing', 'other:thing', 'nonsense']) assert.equal(catalog.problemOfServer(id), null)
 })
 
 test('try() of a server that cannot start was not sent, and says what the server said', async (t) => {
@@ -304,6 +314,22 @@ test('a server that only speaks the new protocol is understood, and remembered a
   await first.catalog.close()
   const again = open(t, { folder: first.folder, servers: { modern, both } })
   assert.equal(brief(await attempt(again.catalog, 'modern:echo', { word: 'hi' })), 'hi')
+})
+
+test('try() learns the shape of results, which search() then knows, also in another life', async (t) => {
+  const { catalog, folder } = open(t)
+  assert.equal((await toolOf(catalog, 'fx:read')).observed, undefined)
+  await attempt(catalog, 'fx:read', { key: 'a' })
+  await attempt(catalog, 'fx:put', { key: 'a', value: { colour: 'red' } })
+  await attempt(catalog, 'fx:read', { key: 'a' })
+  const seen = '{ key: string, value: null | { colour: string } }'
+  assert.equal(signatureOf((await toolOf(catalog, 'fx:read')).observed), seen)
+  const found = async (asked: Catalog) => (await asked.search({ intent: 'read a colour', limit: 1 })).results
+  assert.match((await found(catalog))[0]!.why, /result: colour/)
+  await catalog.close()
+  const { catalog: later } = open(t, { folder })
+  assert.equal(signatureOf((await toolOf(later, 'fx:read')).observed), seen)
+  assert.match((await found(later))[0]!.why, /result: colour/)
 })
 
 test('tools() follows a server that says that its tools changed', async (t) => {

@@ -3,43 +3,19 @@
  * tools, answers to discover, and the three outcomes of a try. It refuses nothing by policy: that is for the run.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  AppError,
-  type Json,
-  limits,
-  type ServerConfig,
-  splitToolId,
-  type Tool,
-  type ToolDiff,
-  type Try,
-  toAppError,
-} from '#model'
-import { recall, remember } from './cache.ts'
-import type { Era, ToolDefinition } from './connect.ts'
-import { effectOf, serverDigest, toTools } from './definition.ts'
-import { type Guard, openGuard } from './guard.ts'
+import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
+import { effectOf } from './definition.ts'
+import { type CatalogOptions, listOf, observe, openEntry, type ToolList } from './entry.ts'
+import { openGuard } from './guard.ts'
 import { type PinRecord, Pins } from './pins.ts'
 import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
-import { type CallOptions, Upstream } from './upstream.ts'
+import type { CallOptions } from './upstream.ts'
 import { problemOf } from './validate.ts'
 
+export type { CatalogOptions, ToolList } from './entry.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
 export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
 export { signatureOf } from './signature.ts'
-
-export type CatalogOptions = {
-  servers: Readonly<Record<string, ServerConfig>>
-  /** Where what the servers said is kept between two lives of ours. */
-  folder: string
-  baseEnv: { PATH?: string; HOME?: string }
-  /** Values to leave out of the digests and of what is pinned. */
-  secrets?: readonly string[]
-  /** Where tools are pinned; without it nothing is. */
-  pins?: PinRecord
-  log?: (line: string) => void
-}
-
-export type ToolList = { tools: Tool[]; problems: { server: string; error: AppError }[] }
 
 export type Catalog = {
   /** From what is remembered where that is of the same definition, else from the server itself; `refresh` always asks. */
@@ -61,19 +37,6 @@ export type Catalog = {
   search(query: Query): Promise<Found & { silent: string[] }>
   /** Ends every server. */
   close(): Promise<void>
-}
-
-/** One server as the catalogue knows it; `live` once it spoke for itself in this life of ours. */
-type Entry = {
-  name: string
-  digest: string
-  tools: Tool[] | null
-  live: boolean
-  upstream: Upstream
-  /** While it is being asked for its tools. */
-  asking: Promise<void> | null
-  /** Why it could not be asked, until it is time to try again. */
-  failure: { error: AppError; until: number } | null
 }
 
 export function openCatalog(options: CatalogOptions): Catalog {
@@ -107,7 +70,10 @@ export function openCatalog(options: CatalogOptions): Catalog {
     accept: (tool, who) => pins.accept(tool, who),
     async try(tool, args, callOptions) {
       const entry = entries.get(tool.server)
-      return entry === undefined ? unknownServer(tool) : entry.upstream.try(tool, args, callOptions)
+      if (entry === undefined) return unknownServer(tool)
+      const outcome = await entry.upstream.try(tool, args, callOptions)
+      if (outcome.outcome === 'answered' && outcome.ok && observe(entry, tool, outcome.value)) changed()
+      return outcome
     },
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
@@ -121,76 +87,10 @@ export function openCatalog(options: CatalogOptions): Catalog {
       return { ...search(index, query), silent: asked.filter(({ tools }) => tools === null).map(({ name }) => name) }
     },
     async close() {
+      for (const { shapes } of entries.values()) shapes.close()
       await Promise.all([...entries.values()].map(({ upstream }) => upstream.close()))
       guard.close()
     },
-  }
-}
-
-type World = { guard: Guard; pins: Pins /** What there is to find is not what it was. */; moved: () => void }
-
-function openPins({ servers, secrets = [], pins: record = nowhere }: CatalogOptions): Pins {
-  return new Pins({
-    record,
-    secrets,
-    effectOf: ({ server, name }, annotations) => effectOf(servers[server]!, name, annotations).effect,
-  })
-}
-
-const nowhere: PinRecord = { read: () => [], append: async () => {} }
-
-function openEntry(name: string, options: CatalogOptions, { guard, pins, moved }: World): Entry {
-  const { servers, folder, baseEnv, secrets = [], log } = options
-  const config = servers[name]!
-  const digest = serverDigest(config, secrets)
-  const remembered = recall(folder, name, digest)
-  let era: Era | null = remembered?.era ?? null
-  const opened = (spoken: Era) => {
-    era = spoken
-    log?.(`${name}: started, speaks the ${era.kind} protocol`)
-  }
-  const changed = async (definitions: ToolDefinition[]) => {
-    const tools = toTools(name, config, definitions)
-    Object.assign(entry, { tools, live: true, failure: null })
-    moved()
-    try {
-      await pins.see(tools)
-      remember(folder, name, { definition: digest, at: Date.now(), era: era!, tools: definitions })
-    } catch (error) {
-      log?.(`${name}: cannot keep what its tools are: ${(error as Error).message}`)
-    }
-  }
-  const now = (tool: Tool) => entry.tools?.find((other) => other.name === tool.name) ?? tool
-  const upstream = new Upstream({
-    name,
-    config,
-    guard,
-    baseEnv,
-    era: () => era,
-    opened,
-    changed,
-    problemOf: (tool) => pins.problemOf(now(tool)),
-  })
-  const tools = remembered && toTools(name, config, remembered.tools)
-  const entry: Entry = { name, digest, tools, live: false, upstream, asking: null, failure: null }
-  return entry
-}
-
-async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
-  const { name, tools, failure } = entry
-  if (!refresh && tools !== null) return { tools, problems: [] }
-  if (!refresh && failure !== null && Date.now() < failure.until)
-    return { tools: [], problems: [{ server: name, ...failure }] }
-  try {
-    entry.asking ??= entry.upstream.list().finally(() => {
-      entry.asking = null
-    })
-    await entry.asking
-    return { tools: entry.tools ?? [], problems: [] }
-  } catch (thrown) {
-    const error = toAppError(thrown)
-    entry.failure = { error, until: Date.now() + limits.upstreamAskAgainMs }
-    return { tools: entry.tools ?? [], problems: [{ server: name, error }] }
   }
 }
 
@@ -202,3 +102,13 @@ function unknownServer({ id: tool, server }: Tool): Try {
   const message = `Cannot call "${tool}": the configuration has no server "${server}"`
   return { outcome: 'not_sent', error: new AppError('TOOL_NOT_FOUND', message, { tool }) }
 }
+
+function openPins({ servers, secrets = [], pins: record = nowhere }: CatalogOptions): Pins {
+  return new Pins({
+    record,
+    secrets,
+    effectOf: ({ server, name }, annotations) => effectOf(servers[server]!, name, annotations).effect,
+  })
+}
+
+const nowhere: PinRecord = { read: () => [], append: async () => {} }

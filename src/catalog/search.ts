@@ -1,5 +1,5 @@
 /** Finds tools for an intent: named ones first, then by the words they share; says so when nothing fits. */
-import { isObject, type Tool } from '#model'
+import { isObject, limits, type Tool } from '#model'
 import { type Bm25, bestOf, buildBm25, evidenceOf } from './bm25.ts'
 import { buildNames, type Names, named } from './names.ts'
 import { comparable, contentOf, genericWords, wordsOf } from './words.ts'
@@ -15,6 +15,7 @@ const fields = [
   { name: 'description', weight: 1, length: 0.6, textOf: (tool: Tool) => tool.description },
   { name: 'parameters', weight: 0.5, length: 0.6, textOf: (tool: Tool) => parametersOf(tool).join(' ') },
   { name: 'parameters', weight: 0.3, length: 0.6, textOf: (tool: Tool) => parameterTextsOf(tool).join(' ') },
+  { name: 'result', weight: 0.3, length: 0.6, textOf: (tool: Tool) => resultsOf(tool).join(' ') },
   { name: 'server', weight: 0.3, length: 0, textOf: (tool: Tool) => tool.server },
 ] as const
 
@@ -90,6 +91,18 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
 
 function unmatchedOf({ bm25 }: Index, intent: string): string[] {
   return [...new Set(contentOf(intent))].filter((word) => !bm25.words.has(comparable(word)))
+}
+
+/** The names that its result has, by its own word or as they were seen. */
+function resultsOf({ output, observed }: Tool): string[] {
+  return namesIn(output ?? observed, limits.shapeDepthMax)
+}
+
+function namesIn(schema: unknown, depth: number): string[] {
+  if (!isObject(schema) || depth === 0) return []
+  const { properties, items } = schema
+  const members = Object.entries(isObject(properties) ? properties : {})
+  return [...members.flatMap(([name, member]) => [name, ...namesIn(member, depth - 1)]), ...namesIn(items, depth - 1)]
 }
 
 function parametersOf({ input }: Tool): string[] {

@@ -32,7 +32,8 @@ function typeOf(place: Place, schema: unknown): string {
 }
 
 function plainTypeOf(place: Place, schema: Record<string, unknown>): string {
-  if (schema.type === 'object' || isObject(schema.properties)) return objectOf(place, schema)
+  if (schema.type === 'object' || (schema.type === undefined && isObject(schema.properties)))
+    return objectOf(place, schema)
   if (schema.type === 'array') {
     const item = typeOf(place, schema.items ?? {})
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`

@@ -129,6 +129,13 @@ export const limits = {
   stemsKeptMax: 100_000,
   /** Fields of a changed tool that an error shows. */
   toolDiffShownMax: 20,
+  /** An observed shape: how deep it looks, how many keys make a table of an object, and how large it may become. */
+  shapeDepthMax: 6,
+  shapePropertiesMax: 64,
+  shapeItemsMax: 100,
+  shapeBytesMax: 8 * 1024,
+  shapesPerServerMax: 10_000,
+  shapesWriteMs: 1000,
 
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,
@@ -172,7 +179,7 @@ export const limits = {
   /** A box that was taken from the pool is replaced after this time, so as not to slow down its script. */
   scriptRefillMs: 50,
   /** How often memory is measured where the system does not limit it for us. */
-  scriptWatchMs: 100,
+  scriptWatchMs: 50,
   scriptProbeMsMax: 5000,
   /** For compiling Go's standard library once. */
   scriptPrimeMsMax: 20 * 60 * 1000,

@@ -14,6 +14,8 @@ export type Tool = {
   description: string
   input: JsonObject
   output?: JsonObject
+  /** The shape of what it answered so far, where it does not say so itself. */
+  observed?: JsonObject
   annotations: JsonObject
   effect: Effect
   effectFrom: EffectOrigin

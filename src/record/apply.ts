@@ -102,7 +102,7 @@ function send(ledger: Ledger, { run, type, box }: Extract<Ask, { kind: 'send' }>
 function take(ledger: Ledger, { run, owner, epoch }: Extract<Ask, { kind: 'take' }>): Head & { epoch: number } {
   const row = findRun(ledger, run)
   if (isFinished(row.status)) throw finished('take', run)
-  if (false && (row.owner !== owner || row.epoch !== epoch)) throw ownedByAnother(run, row.owner)
+  if (row.owner !== owner || row.epoch !== epoch) throw ownedByAnother(run, row.owner)
   ledger.sql(`UPDATE run SET owner = ?, epoch = epoch + 1, status = 'running' WHERE run = ?`).run(ledger.process, run)
   return { n: row.n, hash: row.hash, at: row.at, epoch: epoch + 1 }
 }

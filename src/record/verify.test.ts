@@ -34,6 +34,10 @@ before(async (t) => {
 function tamper(t: TestContext, folder: string, number: number): Tampered {
   const home = join(folder, String(number))
   cpSync(original, home, { recursive: true })
+  return openRaw(t, home)
+}
+
+function openRaw(t: TestContext, home: string): Tampered {
   const database = new DatabaseSync(join(home, 'metier.db'))
   database.exec('DROP TRIGGER event_stays; DROP TRIGGER event_remains')
   t.after(() => database.isOpen && database.close())
@@ -76,6 +80,7 @@ test('verify() names the first bad event after any single tampering', async (t) 
     const { ok, firstBad, reason } = await verdictOf(tampered)
     const story = `seed ${seed}, round ${round}: ${attack}, expected ${JSON.stringify(expected)}, said "${reason}"`
     assert.deepEqual({ ok, firstBad }, { ok: false, firstBad: { run: expected.run, n: expected.n } }, story)
+    if (/removed|cut off/.test(attack)) assert.match(reason!, /^it is missing/, story)
   }
 })
 
@@ -160,6 +165,73 @@ test('verify() is not deceived by a home written anew: it cannot sign', async (t
   assert.match(verdict.reason!, /lacks this checkpoint|vouches for another chain/)
 })
 
+test('verify() is not deceived by a checkpoint whose heads were written anew', async (t) => {
+  const tampered = tamper(t, temporaryFolder(t), 0)
+  const { n } = tampered.rows.findLast(({ type }) => type === 'ledger.checkpointed')!
+  const file = join(tampered.home, 'checkpoints.jsonl')
+  const forge = (line: string) => line.replace(/("n":3,"hash":")./, '$1x').replace(/("n":8,"hash":")./, '$1x')
+  rewrite(tampered, 'home', n, forge)
+  const lines = readFileSync(file, 'utf8').split('\n')
+  writeFileSync(file, [...lines.slice(0, -2), forge(lines.at(-2)!), ''].join('\n'))
+  const verdict = await verdictOf(tampered)
+  assert.deepEqual([verdict.ok, verdict.firstBad], [false, { run: 'home', n }])
+  assert.match(verdict.reason!, /signature does not fit/)
+})
+
+test('verify() sees through what no checkpoint has covered yet', async (t) => {
+  const store = await openSample(t)
+  await finishSample(store)
+  const folder = temporaryFolder(t)
+  const open = async (number: number, change: (tampered: Tampered, run: string) => Place) => {
+    const copy = join(folder, String(number))
+    const database = new DatabaseSync(join(store.home, 'metier.db'))
+    cpSync(store.home, copy, { recursive: true, filter: (path) => !/processes|metier\.db/.test(path) })
+    database.exec(`VACUUM INTO '${join(copy, 'metier.db')}'`)
+    database.close()
+    const tampered = openRaw(t, copy)
+    const expected = change(tampered, tampered.rows.find(({ type }) => type === 'run.finished')!.run)
+    return { expected, verdict: await verdictOf(tampered) }
+  }
+
+  const earlier = await open(1, (tampered, run) => {
+    rewrite(tampered, run, 3, (line) => line.replace(/"at":"..../, '"at":"1999'))
+    return { run, n: 3 }
+  })
+  assert.deepEqual(earlier.verdict.firstBad, earlier.expected)
+  assert.match(earlier.verdict.reason!, /its time is before/)
+
+  const longer = await open(2, ({ database, rows }, run) => {
+    const last = rows.findLast((row) => row.run === run)!
+    const line = last.line.replace(`"n":${last.n}`, `"n":${last.n + 1}`)
+    const hash = lineHash(last.hash, line)
+    database
+      .prepare('INSERT INTO event (run, n, type, line, hash) VALUES (?, ?, ?, ?, ?)')
+      .run(run, last.n + 1, last.type, line, hash)
+    database.prepare('UPDATE run SET n = n + 1, hash = ? WHERE run = ?').run(hash, run)
+    return { run, n: last.n + 1 }
+  })
+  assert.deepEqual(longer.verdict.firstBad, longer.expected)
+  assert.match(longer.verdict.reason!, /after the end of the run/)
+
+  const removed = await open(4, ({ database }, run) => {
+    for (const table of ['event', 'run']) database.prepare(`DELETE FROM ${table} WHERE run = ?`).run(run)
+    database.exec(`DELETE FROM event WHERE run = 'home' AND n = 2`)
+    database.exec(`UPDATE run SET n = 1, hash = (SELECT hash FROM event WHERE run = 'home' AND n = 1)`)
+    return { run, n: 1 }
+  })
+  assert.deepEqual(removed.verdict.firstBad, removed.expected)
+  assert.match(removed.verdict.reason!, /the whole run/)
+
+  const reopened = await open(3, ({ database, rows }) => {
+    const [first] = rows.filter((row) => row.run === 'home')
+    database.exec(`DELETE FROM event WHERE run = 'home' AND n = 2`)
+    database.prepare(`UPDATE run SET n = 1, hash = ? WHERE run = 'home'`).run(first!.hash)
+    return { run: 'home', n: 2 }
+  })
+  assert.deepEqual(reopened.verdict.firstBad, reopened.expected)
+  assert.match(reopened.verdict.reason!, /was not closed/)
+})
+
 /** Changes one line and gives every event from there on the hash that fits. */
 function rewrite({ database, rows }: Tampered, run: string, n: number, change: (line: string) => string): void {
   let hash = firstHash
@@ -201,7 +273,9 @@ test('verify() compares the index: head, count and whether the run is over', asy
   const gone = tamper(t, folder, 9)
   const { run, n } = gone.rows.findLast(({ type }) => type === 'run.finished')!
   gone.database.prepare('DELETE FROM run WHERE run = ?').run(run)
-  assert.deepEqual((await verdictOf(gone)).firstBad, { run, n })
+  const verdict = await verdictOf(gone)
+  assert.deepEqual(verdict.firstBad, { run, n })
+  assert.match(verdict.reason!, /no row in the index/)
 })
 
 test('verify() notices that the order of arrival was changed', async (t) => {

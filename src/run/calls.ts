@@ -28,6 +28,7 @@ import {
 import type { Desk } from './desk.ts'
 import { denial, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
+import type { Pretend } from './mocks.ts'
 import { placeOf } from './place.ts'
 import { decide } from './policy.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
@@ -156,12 +157,18 @@ export class Calls {
     if (refusal !== null) return this.#refuse(call, refusal)
     const { permissions, rules } = this.#desk.policy
     const verdict = decide({ tool: call.tool, effect: call.effect!, args: argumentsOf(call) }, permissions, rules)
+    if (this.#desk.pretend !== null && verdict.then !== 'deny') return this.#pretend(call, this.#desk.pretend)
     const doubt = leakOf(call, this.#desk.secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
     if (verdict.then === 'allow' && doubt !== null) return this.#ask(call, doubt)
     if (verdict.then === 'allow') return this.#send(call)
     if (verdict.then === 'ask') return this.#ask(call, verdict.because)
     const message = `Cannot call "${call.tool}": denied by ${verdict.because}`
     this.#refuse(call, new AppError('PERMISSION_DENIED', message, { tool: call.tool, because: verdict.because }))
+  }
+
+  #pretend(call: OpenCall, pretend: Pretend): void {
+    const { result, by } = pretend(call)
+    this.#resolve(call, 'answered', result, by)
   }
 
   #ask(call: OpenCall, because: string): void {
@@ -191,7 +198,8 @@ export class Calls {
 
   #startTimer(call: OpenCall): void {
     const { ms = 0 } = JSON.parse(call.args) as { ms?: number }
-    const due = call.issuedAt + Math.min(Math.max(0, ms), limits.timerMsMax)
+    const waits = this.#desk.pretend === null ? Math.min(Math.max(0, ms), limits.timerMsMax) : 0
+    const due = call.issuedAt + waits
     const fire = () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine')
     this.#later(call, due, fire)
   }

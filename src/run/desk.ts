@@ -3,6 +3,7 @@ import type { Catalog } from '#catalog'
 import type { Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
 import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
+import type { Pretend } from './mocks.ts'
 
 export type Desk = {
   chain: Chain
@@ -12,6 +13,8 @@ export type Desk = {
   budget: Budget
   /** Arguments that a fork puts in place of those of one call. */
   edits: ReadonlyMap<string, string>
+  /** In a dry run: what a call would have got. */
+  pretend: Pretend | null
   now: () => number
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>
@@ -24,7 +27,7 @@ export type Desk = {
 }
 
 /** What a conductor needs of the world: the same, before there are calls. */
-export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'now' | 'pause'> & {
+export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'pretend' | 'now' | 'pause'> & {
   journal: Journal
   program: Program
   /** A program that runs as a call: the same id always gives the same chance. */

@@ -11,7 +11,6 @@ import {
   type Budget,
   type Config,
   type EventBodies,
-  type IsolationReport,
   type Json,
   limits,
   newId,
@@ -24,17 +23,18 @@ import {
 import { type Chain, openSecrets, type Secrets, type Store } from '#record'
 import { type Boxes, prepareProgram } from '#sandbox'
 import { digestOf } from './call.ts'
-import { checkDag } from './check-dag.ts'
 import { Conductor, type Settlement } from './conductor.ts'
-import { dagProgram } from './dag.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
+import { type Mocks, mockedArguments, pretending } from './mocks.ts'
 import { narrower } from './policy.ts'
+import { boxed, type Prepared, prepare, preparedFor, programOf } from './prepare.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 
 export { Conductor } from './conductor.ts'
 export type { Score } from './desk.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
+export { type Mocks, readMocks } from './mocks.ts'
 export { decide, matchesPattern, type Verdict } from './policy.ts'
 export type { Rehearsal, Settlement }
 
@@ -58,6 +58,8 @@ export type RunRequest = {
   permissions?: PermissionSet
   budget?: Partial<Budget>
   key?: string
+  /** A dry run: nothing is called. */
+  mocks?: Mocks
 }
 
 export type ActiveRun = {
@@ -71,19 +73,8 @@ export type ActiveRun = {
 
 type Parts = { store: Store; boxes: Boxes; catalog: Catalog; config: Config; now?: () => number }
 
-type EngineDigest = EventBodies['run.started']['engine']
-
-/** A plan that was found fit to run; its box is made when the run has a place in the record. */
-type Prepared = {
-  kind: Plan['kind']
-  source: unknown
-  digest: string
-  engine: EngineDigest
-  isolation: IsolationReport | null
-  program(args: string, seed: string, now: number): Promise<Program>
-}
-
-export function openEngine({ store, boxes, catalog, config, now = Date.now }: Parts): Engine {
+export function openEngine(parts: Parts): Engine {
+  const { store, boxes, catalog, config, now = Date.now } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
 
@@ -94,19 +85,17 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
         boxes.program({ source: prepareProgram(code).source, args, seed: digestOf(`${started.seed} ${id}`), now: at }),
       )
 
-  const conduct = (chain: Chain, journal: Journal, program: Program, secrets: Secrets): ActiveRun => {
+  const conduct = (
+    chain: Chain,
+    journal: Journal,
+    program: Program,
+    secrets: Secrets,
+    mocks: Mocks = {},
+  ): ActiveRun => {
+    const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
     const policy = { permissions: journal.started.permissions, rules: config.policy.rules }
-    const conductor = new Conductor({
-      chain,
-      journal,
-      program,
-      nest: nestOf(journal),
-      secrets,
-      catalog,
-      policy,
-      now,
-      pause,
-    })
+    const nest = nestOf(journal)
+    const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
     const run: ActiveRun = {
       run: chain.run,
       settled: conductor.settled,
@@ -142,7 +131,7 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
     if (started.key !== undefined) await chain.durable()
     const journal = newJournal(started, chain.lastAt())
     const program = await boxed(() => prepared.program(toText(started.args), seed, journal.startedAt))
-    return conduct(chain, journal, program, secrets)
+    return conduct(chain, journal, program, secrets, request.mocks)
   }
 
   const resume = async (run: RunId, by: string): Promise<ActiveRun> => {
@@ -184,45 +173,12 @@ export function openEngine({ store, boxes, catalog, config, now = Date.now }: Pa
   return { start, resume, fork, replay, active: (run) => active.get(run), close }
 }
 
-const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('dag 1') }
-
-async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
-  if (plan.kind === 'dag') {
-    const tasks = checkDag(plan.tasks)
-    const codes = tasks.flatMap(({ type, code }) => (type === 'code_execution' ? [prepareProgram(code!)] : []))
-    const [engine, isolation] = codes.length === 0 ? [dagEngine, null] : await boxOf(boxes)
-    const program = async () => dagProgram(tasks)
-    return { kind: 'dag', source: tasks, digest: digestOf(toText(tasks)), engine, isolation, program }
-  }
-  const { source, digest } = prepareProgram(plan.code)
-  const [engine, isolation] = await boxOf(boxes)
-  const program = (args: string, seed: string, now: number) => boxes.program({ source, args, seed, now })
-  return { kind: 'code', source: plan.code, digest, engine, isolation, program }
-}
-
-function boxOf(boxes: Boxes): Promise<[EngineDigest, IsolationReport]> {
-  return Promise.all([boxes.engine(), boxes.isolation()])
-}
-
-function preparedFor({ started: { plan } }: Journal, boxes: Boxes): Promise<Prepared> {
-  return prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
-}
-
-async function programOf(journal: Journal, boxes: Boxes): Promise<Program> {
-  const { args, seed } = journal.started
-  return (await preparedFor(journal, boxes)).program(toText(args), seed, journal.startedAt)
-}
-
 function secretsOf(seed: string, chain: Pick<Chain, 'seal' | 'sealed'>, { record, knownSecrets }: Config): Secrets {
   return openSecrets({ patterns: record.secrets, known: knownSecrets, seed, chain })
 }
 
-function sourceOf(plan: EventBodies['run.started']['plan']) {
-  return plan.kind === 'code' ? { code: plan.source } : { tasks: plan.source }
-}
-
 function startedBody(
-  { intent, args, actor, permissions, budget, key }: RunRequest,
+  { intent, args, actor, permissions, budget, key, mocks }: RunRequest,
   { kind, source, digest, engine, isolation }: Prepared,
   seed: string,
   config: Config,
@@ -237,9 +193,9 @@ function startedBody(
   }
   return {
     intent,
-    mode: 'run',
+    mode: mocks === undefined ? 'run' : 'dry-run',
     plan: { kind, source, digest },
-    args,
+    args: mockedArguments(args, mocks?.args),
     actor,
     permissions:
       permissions === undefined ? config.policy.permissions : narrower(permissions, config.policy.permissions),
@@ -270,15 +226,6 @@ function withoutSecrets(request: RunRequest, seed: string, config: Config) {
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
-
-/** A box that cannot be had fails the run, on the record. */
-async function boxed(make: () => Promise<Program>): Promise<Program> {
-  try {
-    return await make()
-  } catch (error) {
-    return { start: () => Promise.reject(error), deliver: () => Promise.reject(error), drop: () => {} }
-  }
-}
 
 function checkServers({ started }: Journal, catalog: Catalog): void {
   const now = catalog.digests()

@@ -28,7 +28,8 @@ export async function tryUntilKnown(
     if (!(await sent())) return null
     const outcome = await make()
     if (outcome.outcome === 'answered') return outcome
-    if (outcome.outcome === 'not_sent' && tries >= limits.notSentTriesMax) return outcome
+    const final = outcome.error.fate === 'give_up' || tries >= limits.notSentTriesMax
+    if (outcome.outcome === 'not_sent' && final) return outcome
     if (outcome.outcome === 'unknown') {
       if (!mayRepeat(effect)) return { outcome: 'in_doubt' }
       if (tries > limits.unknownTriesMax || now() - began > limits.unknownTriesWithinMs) {

@@ -180,7 +180,8 @@ export function approvalsOf(store: Store, { row, calls }: RunView): object[] {
 }
 
 function callsMember(store: Store, view: RunView): object {
-  const wanted = view.row.status === 'failed' || view.started.plan.kind === 'dag'
+  const { plan, mode } = view.started
+  const wanted = view.row.status === 'failed' || plan.kind === 'dag' || mode !== 'run'
   if (!wanted || view.row.status === 'uncertain') return {}
   const calls = view.calls.slice(0, limits.answerCallsMax).map(({ call, task, tool, status, ms = 0, resolved }) => {
     const text = resolved === undefined ? '' : store.text(resolved.value ?? resolved.error ?? null)

@@ -28,7 +28,7 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
   } as unknown as JsonObject
 }
 
-function shapes({ input, output }: Tool, whole: boolean): { input: Json; output?: Json } {
+function shapes({ input, observed, output = observed }: Tool, whole: boolean): { input: Json; output?: Json } {
   const shape = (schema: JsonObject) => (whole ? schema : signatureOf(schema))
   return { input: shape(input), ...(output === undefined ? {} : { output: shape(output) }) }
 }

@@ -270,6 +270,28 @@ test('replay() calls nothing and finds the same calls and the same result', asyn
   assert.equal(effects(space).length, before)
 })
 
+test('execute() in a dry run calls nothing: results come from mocks, from the record, or from a schema', async (t) => {
+  const { space, verbs } = await open(t, asking)
+  await run(verbs, `return await mcp.fx.read({ key: 'seen' })`)
+  const before = effects(space).length
+  const program = `const a = await mcp.fx.add({ key: 'x', by: 1 }); const b = await mcp.fx.add({ key: 'x', by: 1 }); const seen = await mcp.fx.read({ key: 'seen' });
+    await sleep(600000); let code; try { await mcp.fx.put({ key: 'p', value: 1 }) } catch (error) { code = error.code + error.message }
+    return [a.total, b.total, seen, await mcp.fx.big({ bytes: 3 }), code, args.deep.name]`
+  const mocks = {
+    args: { 'deep.name': 'mocked' },
+    tools: { 'fx:add': [{ total: 1 }, { total: 2 }], 'fx:put': { error: 'full' } },
+  }
+  const answer = await run(verbs, program, { mode: 'dry-run', mocks })
+  assert.deepEqual(
+    [answer.status, answer.result],
+    ['done', [1, 2, { key: 'seen', value: null }, {}, 'TOOL_ERRORfull', 'mocked']],
+    JSON.stringify(answer),
+  )
+  assert.equal(effects(space).length, before)
+  assert.equal(types(verbs, answer.run).filter((type) => type === 'call.sent').length, 0)
+  assert.deepEqual(await verbs.replay(String(answer.run)), { ok: true, run: answer.run, calls: 6 })
+})
+
 test('execute() suggests a tool for an intent alone, and runs nothing', async (t) => {
   const { space, verbs } = await open(t)
   const answer = await verbs.execute({ intent: 'add a number to a counter' }, caller)
@@ -290,7 +312,8 @@ test('execute() names every wrong field of a request', async (t) => {
     [{ resume: 'x' }, 'INVALID_INPUT_PARAM', 'resume'],
     [{ ...code('1'), permissions: 'all' }, 'INVALID_INPUT_PARAM', 'permissions'],
     [{ ...code('1'), budget: { calls: -1 } }, 'INVALID_INPUT_PARAM', 'budget.calls'],
-    [{ ...code('1'), mode: 'dry-run' }, 'INVALID_INPUT_PARAM', 'mode'],
+    [{ ...code('1'), mode: 'wet-run' }, 'INVALID_INPUT_PARAM', 'mode'],
+    [{ ...code('1'), mode: 'dry-run', mocks: [] }, 'INVALID_INPUT_PARAM', 'mocks'],
   ]
   for (const [input, name, param] of bad) {
     await assert.rejects(verbs.execute(input, caller), (error: { code: string; context: { param: string } }) => {

@@ -14,7 +14,7 @@ import {
   type RunId,
 } from '#model'
 import type { Store } from '#record'
-import type { ActiveRun, Engine, RunRequest } from '#run'
+import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
 import { answerOf, notFound, viewRun } from './answer.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { suggest } from './suggest.ts'
@@ -96,10 +96,9 @@ async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitM
 }
 
 function readInput(input: unknown, caller: Caller): Request {
-  const { intent, implementation, args, mode, resume, permissions, budget, wait, key } = objectOf('input', input)
-  if (mode !== undefined && mode !== 'run') {
-    throw invalid('mode', 'dry runs are not there yet', oneOf('mode', mode, ['run', 'dry-run', 'explore']), ['run'])
-  }
+  const { intent, implementation, args, mode, resume, permissions, budget, wait, key, mocks } = objectOf('input', input)
+  const how = optional(mode, (value) => oneOf('mode', value, ['run', 'dry-run', 'explore']), 'run')
+  if (how === 'explore') throw invalid('mode', 'exploring is not there yet', how, ['run', 'dry-run'])
   if (intent === undefined && implementation === undefined && resume === undefined) {
     throw missing('implementation', 'give a program, a graph of tasks, or an intent to get a suggestion')
   }
@@ -113,6 +112,7 @@ function readInput(input: unknown, caller: Caller): Request {
     ...(permissions === undefined ? {} : { permissions: readPermissions(permissions) }),
     ...(budget === undefined ? {} : { budget: readBudget(budget) }),
     ...(name === undefined ? {} : { key: name }),
+    ...(how === 'run' ? {} : { mocks: optional(mocks, readMocks, {}) }),
   }
 }
 

@@ -85,7 +85,8 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
-    tools: async (server) => (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
+    tools: async (server) =>
+      (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
     events: (seq, limit) => store.eventsSince(seq, limit),
     onChange: (listener) => store.onChange(listener),
@@ -101,7 +102,9 @@ function brief({ run, status, intent, startedAt, callCount }: ReturnType<Store['
   return { run, status, intent, startedAt, callCount }
 }
 
-function toolLine({ id, description, effect, effectFrom, input, output, digest }: Tool): JsonObject {
+function toolLine(tool: Tool, catalog: Catalog): JsonObject {
+  const { id, description, effect, effectFrom, input, observed, output = observed, digest } = tool
+  const changed = catalog.changeOf(tool)
   return {
     id,
     description,
@@ -109,7 +112,8 @@ function toolLine({ id, description, effect, effectFrom, input, output, digest }
     effectFrom,
     input,
     ...(output === undefined ? {} : { output }),
-    pinned: false,
+    pinned: catalog.isPinned(tool),
+    ...(changed === null ? {} : { changed: changed as unknown as Json }),
     digest,
   }
 }

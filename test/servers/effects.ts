@@ -2,7 +2,7 @@
  * A small MCP server over stdio for tests: it writes every effect into a file of its own, so that a test can ask somebody who has
  * no part in Métier what really happened. EFFECTS names that file; LAG is the milliseconds between an effect and its answer;
  * STUBBORN makes it mind neither SIGTERM nor the end of its input, for half a minute; DETACHED makes it leave a process
- * in a group of its own.
+ * in a group of its own; SAYS is another description of add.
  */
 import { spawn } from 'node:child_process'
 import { fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -14,7 +14,7 @@ type Entry = { tool: string; args: Args; phase: 'begun' | 'done'; pid: number }
 type Tool = { description: string; takes: Record<string, object>; optional?: string[]; hints?: object; run: Run }
 type Run = (args: Args, note: (phase: Entry['phase']) => void) => unknown
 
-const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED } = process.env
+const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, SAYS } = process.env
 const witness = file === undefined ? null : openSync(file, 'a')
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -38,7 +38,7 @@ const tools: Record<string, Tool> = {
     },
   },
   add: {
-    description: 'Add a number to a counter and say the new total. Doing it twice adds twice.',
+    description: SAYS ?? 'Add a number to a counter and say the new total. Doing it twice adds twice.',
     takes: { key: text, by: number, ms: number },
     optional: ['ms'],
     run: async ({ key, ms }, note) => {

@@ -88,6 +88,7 @@ async function live(
     nest: async (code, _args, id) => hashedProgram(code, id),
     secrets,
     catalog: world.catalog,
+    pretend: null,
     policy: {
       permissions: 'standard',
       rules: [

@@ -5,6 +5,7 @@ import { extensionNames, hardenEngine } from './engine.ts'
 import { prelude } from './guest.ts'
 import type { GuestLimits } from './guest-log.ts'
 import {
+  compilePrelude,
   createMachine,
   type DeliverMessage,
   emptyTurn,
@@ -67,7 +68,8 @@ async function main(): Promise<void> {
     })),
   )
   const module = await WebAssembly.compile(engine.bytes)
-  const parts = { engine, module, extensions, prelude: prelude(guest), onTick: exitWithParent }
+  const compiled = await compilePrelude(module, prelude(guest))
+  const parts = { engine, module, extensions, prelude: compiled, onTick: exitWithParent }
   let ready = await createMachine(parts, usual)
   let running: Machine | null = null
   send(JSON.stringify({ ready: true, confined: process.permission?.has('fs.write') === false }))

@@ -8,7 +8,8 @@ export type MachineParts = {
   engine: Engine
   module: WebAssembly.Module
   extensions: ExtensionDescriptor[]
-  prelude: string
+  /** Compiled by `compilePrelude()` in this process: bytecode from elsewhere is never loaded. */
+  prelude: Uint8Array
   /** Called at every tick of the engine: the only moments in which a busy engine lets the host act. */
   onTick(): void
 }
@@ -62,7 +63,7 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
       }
     },
   })
-  const host = vm.evalCode(prelude, preludeFile)
+  const host = vm.evalBytecode(prelude)
   const [begin, settle, take, finish, warn] = ['begin', 'deliver', 'take', 'finish', 'warn'].map((name) =>
     host.getProp(name),
   ) as [JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle]
@@ -150,6 +151,12 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
       }),
     deliver: ({ call: number, ok, text, now }) => turn(now, () => call(settle, number, ok, text).dispose()),
   }
+}
+
+/** The prelude is the same for every program: reading it once saves half of each start. */
+export async function compilePrelude(module: WebAssembly.Module, text: string): Promise<Uint8Array> {
+  using vm = await QuickJS.create({ wasm: module })
+  return vm.compile(text, preludeFile)
 }
 
 /** Time is the turn's, chance is constant (the program's comes from the prelude), and nothing is written anywhere. */

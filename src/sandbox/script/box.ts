@@ -87,7 +87,8 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
       const onAbort = () => stop('cancelled')
       if (signal?.aborted) onAbort()
       signal?.addEventListener('abort', onAbort)
-      const unwatch = watched ? watchMemory(child.pid!, plan.bounds.memoryBytes, () => stop('memory')) : () => {}
+      const bytesMax = driver.groupBounds(plan).memoryBytes
+      const unwatch = watched ? watchMemory(child.pid!, bytesMax, () => stop('memory')) : () => {}
       pipes.stdin.end(script)
       const end = await over
       unwatch()

@@ -19,6 +19,8 @@ export type BubblewrapOptions = {
 }
 
 const nobody = '65534'
+/** Of a single process, where the memory of all is measured: wide enough for the measuring to come first and say what happened. */
+const leeway = 4
 
 export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: BubblewrapOptions): Driver {
   return {
@@ -38,7 +40,7 @@ export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: Bubb
     processLimits: ({ bounds }) =>
       [
         `ulimit -c 0 -n ${limits.scriptFilesMax} -f ${bounds.diskBytes / 1024} -t ${limits.scriptTimeoutSecondsMax}`,
-        ...(bounded.memory ? [] : [`ulimit -d ${bounds.memoryBytes / 1024}`]),
+        ...(bounded.memory ? [] : [`ulimit -d ${(leeway * bounds.memoryBytes) / 1024}`]),
       ].join('; '),
     seccomp,
     leave: async () => {},

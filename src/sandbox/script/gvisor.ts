@@ -8,6 +8,9 @@ import type { BoxPlan, Driver } from './plan.ts'
 export const platforms = ['systrap', 'ptrace'] as const
 export type Platform = (typeof platforms)[number]
 
+/** Of a single process, where the memory of all is measured: wide enough for the measuring to come first and say what happened. */
+const leeway = 4
+
 export type GvisorOptions = {
   runsc: string
   platform: Platform
@@ -59,7 +62,7 @@ function configOf(plan: BoxPlan, boundsMemory: boolean): object {
     RLIMIT_NPROC: bounds.tasks,
     RLIMIT_FSIZE: bounds.diskBytes,
     RLIMIT_CORE: 0,
-    ...(boundsMemory ? {} : { RLIMIT_AS: bounds.memoryBytes * 4 }),
+    ...(boundsMemory ? {} : { RLIMIT_AS: bounds.memoryBytes * leeway }),
   }
   return {
     ociVersion: '1.0.2',

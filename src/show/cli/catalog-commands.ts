@@ -1,9 +1,10 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
-import { AppError, type Json, type JsonObject } from '#model'
+import type { Catalog } from '#catalog'
+import { AppError, type Json, type JsonObject, type Tool, type ToolDiff } from '#model'
 import { decide } from '#run'
 import type { Command } from './command.ts'
 import { exit } from './exit.ts'
-import { bad, faint, good, oneLine, strong, table } from './paint.ts'
+import { bad, faint, good, oneLine, strong, table, warn } from './paint.ts'
 
 export const catalogCommands: Record<string, Command> = {
   discover: {
@@ -38,15 +39,32 @@ export const catalogCommands: Record<string, Command> = {
       else
         print(
           table(
-            list.map(({ id, effect, effectFrom, description }) => [
+            list.map(({ id, effect, effectFrom, changed, description }) => [
               String(id),
               `${effect}`,
               faint(`(${effectFrom})`),
-              oneLine(String(description), 70),
+              changed === undefined ? oneLine(String(description), 70) : warn(`changed: metier accept ${id}`),
             ]),
           ),
         )
+      for (const { id, changed } of list)
+        if (changed !== undefined) note([`${warn('!')} ${id} is not what it was:`, ...changes(changed)].join('\n'))
       for (const { server, error } of problems) note(`${bad('✗')} ${server}: ${error.message}`)
+      return exit.done
+    },
+  },
+  accept: {
+    group: 'Decide',
+    usage: 'accept TOOL',
+    does: 'let a tool count as it is now, after its definition changed',
+    words: [1, 1],
+    run: async ({ verbs, words, caller, json, print }) => {
+      const { catalog } = await verbs()
+      const tool = await toolNamed(catalog, words[0]!, 'accept')
+      const diff = await catalog.accept(tool, caller.actor.name)
+      if (json) print(JSON.stringify({ tool: tool.id, digest: tool.digest, diff }))
+      else if (diff.length === 0) print(`${tool.id} is as it was: there is nothing to accept`)
+      else print([`${good('✓')} ${tool.id} is accepted as it is now`, ...changes(diff)].join('\n'))
       return exit.done
     },
   },
@@ -92,9 +110,7 @@ export const catalogCommands: Record<string, Command> = {
     words: [1, 2],
     run: async ({ verbs, config, words, json, print }) => {
       const [id, text] = words
-      const tool = await (await verbs()).catalog.tool(id!)
-      if (tool === undefined)
-        throw new AppError('TOOL_NOT_FOUND', `Cannot explain "${id}": there is no such tool`, { tool: id! })
+      const tool = await toolNamed((await verbs()).catalog, id!, 'explain')
       const args = text === undefined ? {} : (JSON.parse(text) as Json)
       const { permissions, rules } = config.policy
       const verdict = decide({ tool: tool.id, effect: tool.effect, args }, permissions, rules)
@@ -104,6 +120,23 @@ export const catalogCommands: Record<string, Command> = {
       return exit.done
     },
   },
+}
+
+async function toolNamed(catalog: Catalog, id: string, verb: string): Promise<Tool> {
+  const tool = await catalog.tool(id)
+  if (tool !== undefined) return tool
+  const missing = new AppError('TOOL_NOT_FOUND', `Cannot ${verb} "${id}": there is no such tool`, { tool: id })
+  throw catalog.problemOfServer(id) ?? missing
+}
+
+function changes(diff: unknown): string[] {
+  const side = (mark: string, value: unknown) =>
+    value === undefined ? [] : [`      ${mark} ${oneLine(JSON.stringify(value), 160)}`]
+  return (diff as ToolDiff).flatMap(({ field, before, after }) => [
+    `    ${field.slice(1)}`,
+    ...side('-', before),
+    ...side('+', after),
+  ])
 }
 
 function found({ status, results, unmatched, nearest }: JsonObject): string {

@@ -7,7 +7,8 @@ import { mark, oneLine, summary, table } from './paint.ts'
 export const runCommands: Record<string, Command> = {
   execute: {
     group: 'Use',
-    usage: 'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--wait SECONDS] [--key KEY]',
+    usage:
+      'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--dry-run] [--mocks FILE] [--wait SECONDS] [--key KEY]',
     does: 'run a program or a graph of tasks; an intent alone gets a suggestion',
     options: {
       code: { type: 'string' },
@@ -17,6 +18,8 @@ export const runCommands: Record<string, Command> = {
       wait: { type: 'string' },
       key: { type: 'string' },
       permissions: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      mocks: { type: 'string' },
     },
     words: [0, 1],
     run: async (context) => {
@@ -29,6 +32,8 @@ export const runCommands: Record<string, Command> = {
         ...(key === undefined ? {} : { key }),
         ...(permissions === undefined ? {} : { permissions }),
         ...(wait === undefined ? {} : { wait: Number(wait) }),
+        ...(options['dry-run'] === true ? { mode: 'dry-run' } : {}),
+        ...(typeof options.mocks === 'string' ? { mocks: json('--mocks', await context.readFile(options.mocks)) } : {}),
       }
       return answer(context, (await context.verbs()).execute(input, context.caller))
     },

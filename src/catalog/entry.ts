@@ -1,0 +1,111 @@
+/** One server as the catalogue knows it: what it said last, in this life of ours or in an earlier one, and how to ask it again. */
+import { type AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
+import { recall, remember } from './cache.ts'
+import type { Era, ToolDefinition } from './connect.ts'
+import { serverDigest, toTools } from './definition.ts'
+import type { Guard } from './guard.ts'
+import type { PinRecord, Pins } from './pins.ts'
+import { openShapes, type Shapes } from './shapes.ts'
+import { Upstream } from './upstream.ts'
+
+export type CatalogOptions = {
+  servers: Readonly<Record<string, ServerConfig>>
+  /** Where what the servers said is kept between two lives of ours. */
+  folder: string
+  baseEnv: { PATH?: string; HOME?: string }
+  /** Values to leave out of the digests and of what is pinned. */
+  secrets?: readonly string[]
+  /** Where tools are pinned; without it nothing is. */
+  pins?: PinRecord
+  log?: (line: string) => void
+}
+
+export type ToolList = { tools: Tool[]; problems: { server: string; error: AppError }[] }
+
+/** `live` once it spoke for itself in this life of ours. */
+export type Entry = {
+  name: string
+  digest: string
+  tools: Tool[] | null
+  shapes: Shapes
+  live: boolean
+  upstream: Upstream
+  /** While it is being asked for its tools. */
+  asking: Promise<void> | null
+  /** Why it could not be asked, until it is time to try again. */
+  failure: { error: AppError; until: number } | null
+}
+
+type World = { guard: Guard; pins: Pins /** What there is to find is not what it was. */; moved: () => void }
+
+export function openEntry(name: string, options: CatalogOptions, { guard, pins, moved }: World): Entry {
+  const { servers, folder, baseEnv, secrets = [], log } = options
+  const config = servers[name]!
+  const digest = serverDigest(config, secrets)
+  const remembered = recall(folder, name, digest)
+  let era: Era | null = remembered?.era ?? null
+  const opened = (spoken: Era) => {
+    era = spoken
+    log?.(`${name}: started, speaks the ${era.kind} protocol`)
+  }
+  const shapes = openShapes(folder, name, (line) => log?.(line))
+  const toolsOf = (definitions: ToolDefinition[]) =>
+    toTools(name, config, definitions).map((tool) => withShape(tool, shapes))
+  const changed = async (definitions: ToolDefinition[]) => {
+    const tools = toolsOf(definitions)
+    Object.assign(entry, { tools, live: true, failure: null })
+    moved()
+    try {
+      await pins.see(tools)
+      remember(folder, name, { definition: digest, at: Date.now(), era: era!, tools: definitions })
+    } catch (error) {
+      log?.(`${name}: cannot keep what its tools are: ${(error as Error).message}`)
+    }
+  }
+  const now = (tool: Tool) => entry.tools?.find((other) => other.name === tool.name) ?? tool
+  const upstream = new Upstream({
+    name,
+    config,
+    guard,
+    baseEnv,
+    era: () => era,
+    opened,
+    changed,
+    problemOf: (tool) => pins.problemOf(now(tool)),
+  })
+  const tools = remembered && toolsOf(remembered.tools)
+  const entry: Entry = { name, digest, tools, shapes, live: false, upstream, asking: null, failure: null }
+  return entry
+}
+
+function withShape(tool: Tool, shapes: Shapes): Tool {
+  const observed = tool.output === undefined ? shapes.of(tool) : undefined
+  return observed === undefined ? tool : { ...tool, observed }
+}
+
+/** Learns from an answer; true when there is something new to find. */
+export function observe({ tools, shapes }: Entry, tool: Tool, value: Json): boolean {
+  if (tool.output !== undefined || !shapes.observe(tool, value)) return false
+  const place = tools?.findIndex(({ digest }) => digest === tool.digest) ?? -1
+  if (place < 0) return false
+  tools![place] = withShape(tools![place]!, shapes)
+  return true
+}
+
+export async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
+  const { name, tools, failure } = entry
+  if (!refresh && tools !== null) return { tools, problems: [] }
+  if (!refresh && failure !== null && Date.now() < failure.until)
+    return { tools: [], problems: [{ server: name, ...failure }] }
+  try {
+    entry.asking ??= entry.upstream.list().finally(() => {
+      entry.asking = null
+    })
+    await entry.asking
+    return { tools: entry.tools ?? [], problems: [] }
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    entry.failure = { error, until: Date.now() + limits.upstreamAskAgainMs }
+    return { tools: entry.tools ?? [], problems: [{ server: name, error }] }
+  }
+}

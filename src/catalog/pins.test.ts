@@ -1,0 +1,112 @@
+/** Tests of pins: what is put on the record, what may be called, and what a human has to accept first. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Effect, JsonObject, Tool } from '#model'
+import { type PinEvent, Pins } from './pins.ts'
+
+/** A chain in memory: what two processes that share a home have in common. */
+function chain() {
+  const events: PinEvent[] = []
+  return {
+    events,
+    read: (after: number) => events.map((event, at) => ({ ...event, n: at + 1 })).filter(({ n }) => n > after),
+    append: async (more: readonly PinEvent[]) => void events.push(...structuredClone(more)),
+  }
+}
+
+function open(record: ReturnType<typeof chain>, secrets: string[] = []) {
+  return new Pins({ record, secrets, effectOf: (_tool, { effect = 'unsafe' }) => effect as Effect })
+}
+
+function tool(
+  digest: string,
+  effect: Effect,
+  more: { id?: string; description?: string; input?: JsonObject } = {},
+): Tool {
+  const { id = 'fx:add', description = 'Add.', input = { type: 'object' } } = more
+  const [server, name] = id.split(':') as [string, string]
+  return { id, server, name, description, input, annotations: { effect }, effect, effectFrom: 'annotations', digest }
+}
+
+const outline = ({ events }: ReturnType<typeof chain>) =>
+  events.map(({ type, body }) => `${type} ${body.tool} ${body.digest}`)
+
+test('see() pins each tool once, also over several lives', async () => {
+  const record = chain()
+  const tools = [tool('a', 'unsafe'), tool('b', 'read', { id: 'fx:read' })]
+  await Promise.all([open(record).see(tools), open(record).see([])])
+  const pins = open(record)
+  await Promise.all([pins.see(tools), pins.see(tools)])
+  assert.deepEqual(outline(record), ['tool.pinned fx:add a', 'tool.pinned fx:read b'])
+  assert(tools.every((each) => pins.isPinned(each) && pins.changeOf(each) === null && pins.problemOf(each) === null))
+})
+
+test('problemOf() refuses a changed tool that can do harm until it is accepted, also by another process', async () => {
+  const record = chain()
+  const pins = open(record)
+  const changed = tool('b', 'unsafe', { description: 'Add, and send a copy.' })
+  await pins.see([tool('a', 'unsafe')])
+  await pins.see([changed])
+  await pins.see([changed])
+  assert.deepEqual(outline(record), ['tool.pinned fx:add a', 'tool.changed fx:add b'])
+  const problem = pins.problemOf(changed)
+  assert.equal(problem?.code, 'TOOL_CHANGED')
+  assert.match(problem.message, /^Cannot call "fx:add": .*\(description\).*"metier accept fx:add"$/)
+  const diff = [{ field: '/description', before: 'Add.', after: 'Add, and send a copy.' }]
+  assert.deepEqual(problem.context, { tool: 'fx:add', diff })
+  assert.deepEqual(await open(record).accept(changed, 'ann'), diff)
+  assert.equal(pins.problemOf(changed), null)
+  assert.equal(open(record).problemOf(tool('a', 'unsafe'))?.code, 'TOOL_CHANGED')
+  assert.deepEqual(await pins.accept(changed, 'ann'), [])
+})
+
+test('problemOf() lets a read change that stays a read, and refuses a class that became weaker', async () => {
+  const table: [before: Effect, after: Effect, refused: boolean][] = [
+    ['read', 'read', false],
+    ['unsafe', 'read', true],
+    ['idempotent', 'read', true],
+    ['read', 'idempotent', true],
+    ['unsafe', 'unsafe', true],
+  ]
+  for (const [before, after, refused] of table) {
+    const pins = open(chain())
+    await pins.see([tool('a', before)])
+    await pins.see([tool('b', after)])
+    assert.equal(pins.problemOf(tool('b', after)) !== null, refused, `${before} to ${after}`)
+    assert.equal(pins.isPinned(tool('b', after)), false)
+  }
+})
+
+test('accept() accepts what it was shown: a further change is refused again, what was there before is fine', async () => {
+  const record = chain()
+  const pins = open(record)
+  await pins.see([tool('a', 'unsafe')])
+  await pins.see([tool('b', 'unsafe', { description: 'Two.' })])
+  assert.equal(pins.problemOf(tool('a', 'unsafe')), null)
+  await pins.accept(tool('b', 'unsafe', { description: 'Two.' }), 'ann')
+  const third = tool('c', 'unsafe', { description: 'Three.' })
+  await pins.see([third])
+  const diff = [{ field: '/description', before: 'Two.', after: 'Three.' }]
+  assert.deepEqual(pins.problemOf(third)?.context.diff, diff)
+  assert.deepEqual(open(record).changeOf(third), diff)
+})
+
+test('see() leaves secrets out of the record', async () => {
+  const record = chain()
+  await open(record, ['hunter2hunter2']).see([tool('a', 'read', { input: { title: 'for hunter2hunter2' } })])
+  assert(!JSON.stringify(record.events).includes('hunter2'))
+  assert(JSON.stringify(record.events).includes('«secret»'))
+})
+
+test('see() says so when the record refuses, and goes on with the next', async () => {
+  const record = chain()
+  const { append } = record
+  const pins = open(record)
+  record.append = async () => {
+    throw new Error('full')
+  }
+  await assert.rejects(pins.see([tool('a', 'read')]), /full/)
+  record.append = append
+  await pins.see([tool('a', 'read')])
+  assert(pins.isPinned(tool('a', 'read')))
+})
