@@ -11,7 +11,8 @@ export function installRunsc({ folder, path, say }: RunscPlace): void {
   if (isCurrent(folder)) return
   const byHand = `CGO_ENABLED=0 go install ${runscModule}`
   const go = spawnSync('go', ['version'], { env: { ...process.env, PATH: path }, encoding: 'utf8' })
-  if (go.status !== 0) throw new Error(`Cannot build runsc: there is no Go (1.26.3 or later). Install it, then run: ${byHand}`)
+  if (go.status !== 0)
+    throw new Error(`Cannot build runsc: there is no Go (1.26.3 or later). Install it, then run: ${byHand}`)
   say(`building ${runscModule} (some minutes, once)`)
   const draft = mkdtempSync(join(folder, 'build-'))
   try {

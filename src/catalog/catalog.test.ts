@@ -332,6 +332,26 @@ test('try() learns the shape of results, which search() then knows, also in anot
   assert.match((await found(later))[0]!.why, /result: colour/)
 })
 
+test('try() calls a stateful server for a run only in the life that the run began with', async (t) => {
+  const { catalog, effects } = open(t, { server: { stateful: true, idleMs: 200 } })
+  const { signal } = new AbortController()
+  const add = await toolOf(catalog, 'fx:add')
+  const as = async (run: string) => brief(await catalog.try(add, { key: run, by: 1 }, { signal, timeoutMs: 5000, run }))
+  assert.deepEqual(await as('one'), { key: 'one', total: 1 })
+  await pause(500)
+  assert.deepEqual(await as('one'), { key: 'one', total: 2 }, 'it is kept while a run counts on it')
+  await attempt(catalog, 'fx:die', {})
+  assert.deepEqual(await as('two'), { key: 'two', total: 1 })
+  assert.equal(await as('one'), 'not_sent UPSTREAM_STATE_LOST')
+  catalog.carryOver('two', ['fx', 'gone'])
+  assert.deepEqual(await as('two'), { key: 'two', total: 2 }, 'this process knows better')
+  catalog.carryOver('three', ['fx'])
+  assert.equal(await as('three'), 'not_sent UPSTREAM_STATE_LOST')
+  for (const run of ['one', 'two', 'three']) catalog.release(run)
+  await pause(1000)
+  assert.throws(() => process.kill(effects().at(-1)!.pid, 0), { code: 'ESRCH' }, 'nobody needs it any more')
+})
+
 test('tools() follows a server that says that its tools changed', async (t) => {
   for (const legacy of ['serve', 'reject']) {
     const eras = { command: process.execPath, args: [erasServer], env: { LEGACY: legacy } }

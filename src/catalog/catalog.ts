@@ -31,6 +31,10 @@ export type Catalog = {
   /** From now on the tool counts as it is; answers with what was accepted, empty where nothing had changed. */
   accept(tool: Tool, who: string): Promise<ToolDiff>
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try>
+  /** The run has used these servers before, maybe in another process: what it began in stateful ones may be gone. */
+  carryOver(run: string, servers: Iterable<string>): void
+  /** The run is over: no stateful server need be kept for it. */
+  release(run: string): void
   /** What each server is, without what is secret. */
   digests(): Record<string, string>
   /** `silent` are servers whose tools are not known: they could not be asked, or take longer than a search may. */
@@ -74,6 +78,12 @@ export function openCatalog(options: CatalogOptions): Catalog {
       const outcome = await entry.upstream.try(tool, args, callOptions)
       if (outcome.outcome === 'answered' && outcome.ok && observe(entry, tool, outcome.value)) changed()
       return outcome
+    },
+    carryOver(run, servers) {
+      for (const server of servers) entries.get(server)?.upstream.carryOver(run)
+    },
+    release(run) {
+      for (const { upstream } of entries.values()) upstream.release(run)
     },
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {

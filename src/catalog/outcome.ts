@@ -52,6 +52,11 @@ export function cancelledOf(tool: string): AppError {
   return new AppError('CANCELLED', `Cannot go on with "${tool}": the call was cancelled`, { tool })
 }
 
+export function stateLost(server: string, tool: string): AppError {
+  const message = `Cannot call "${tool}": the server "${server}" was started anew since this run used it, and what the run did there is gone; begin the run again`
+  return new AppError('UPSTREAM_STATE_LOST', message, { tool, server })
+}
+
 export function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
 }

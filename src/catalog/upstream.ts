@@ -11,7 +11,8 @@ import {
   type Wire,
 } from './connect.ts'
 import { hasForgotten } from './http.ts'
-import { answered, cancelledOf, failed, isTimeout, timeoutOf } from './outcome.ts'
+import { Lives } from './lives.ts'
+import { answered, cancelledOf, failed, isTimeout, stateLost, timeoutOf } from './outcome.ts'
 import { openSlots } from './slots.ts'
 
 export type UpstreamOptions = Surroundings & {
@@ -24,15 +25,18 @@ export type UpstreamOptions = Surroundings & {
   problemOf: (tool: Tool) => AppError | null
 }
 
-export type CallOptions = { signal: AbortSignal; timeoutMs: number }
+/** `run` matters to a stateful server: what a run began in one life of it cannot go on in another. */
+export type CallOptions = { signal: AbortSignal; timeoutMs: number; run?: string }
 
-/** One conversation, from the moment it is begun; `calls` are those under way in it. */
-type Line = { made: Promise<Connection>; stop: AbortController; calls: number; retired: boolean }
+/** One conversation, from the moment it is begun; `life` counts them, `calls` are those under way in it. */
+type Line = { life: number; made: Promise<Connection>; stop: AbortController; calls: number; retired: boolean }
 
 export class Upstream {
   readonly #options: UpstreamOptions
   readonly #slots
+  readonly #lives = new Lives()
   #line: Line | null = null
+  #life = 0
   #open = 0
   #idle: NodeJS.Timeout | undefined
   #closed = false
@@ -65,7 +69,7 @@ export class Upstream {
         const connection = await abortable(line.made, options.signal)
         const problem = this.#options.problemOf(tool)
         if (problem !== null) return { outcome: 'not_sent', error: problem }
-        return await this.#call(line, connection, tool, args, options)
+        return await this.#callIn(line, connection, tool, args, options)
       } finally {
         leave()
       }
@@ -77,11 +81,33 @@ export class Upstream {
     }
   }
 
+  /** The run has used the server before: what it began there may be gone. */
+  carryOver(run: string): void {
+    if (this.#options.config.stateful) this.#lives.carryOver(run)
+  }
+
+  /** The run is over: the server need not be kept for it. */
+  release(run: string): void {
+    this.#lives.release(run)
+    this.#rest()
+  }
+
   /** Calls under way are left without an answer. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#idle)
     await this.#disconnect()
+  }
+
+  /** A stateful server that was started anew under a run is not called for it again. */
+  async #callIn(line: Line, connection: Connection, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
+    const { config, name } = this.#options
+    if (!config.stateful || options.run === undefined) return this.#call(line, connection, tool, args, options)
+    const takeBack = this.#lives.use(options.run, line.life)
+    if (takeBack === null) return { outcome: 'not_sent', error: stateLost(name, tool.id) }
+    const outcome = await this.#call(line, connection, tool, args, options)
+    if (outcome.outcome === 'not_sent') takeBack()
+    return outcome
   }
 
   async #call(line: Line, connection: Connection, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
@@ -120,7 +146,7 @@ export class Upstream {
       await changed(connection.definitions)
       return connection
     })
-    const line: Line = { made, stop, calls: 0, retired: false }
+    const line: Line = { life: ++this.#life, made, stop, calls: 0, retired: false }
     this.#line = line
     made.catch(() => this.#drop(line))
     return line
@@ -146,9 +172,15 @@ export class Upstream {
 
   #left(): void {
     this.#open--
+    this.#rest()
+  }
+
+  /** Ends the server after a while, unless it is needed again. */
+  #rest(): void {
     clearTimeout(this.#idle)
     if (this.#open > 0 || this.#closed) return
-    this.#idle = setTimeout(() => this.#open === 0 && void this.#disconnect(), this.#options.config.idleMs).unref()
+    const isIdle = () => this.#open === 0 && !this.#lives.areUsed
+    this.#idle = setTimeout(() => isIdle() && void this.#disconnect(), this.#options.config.idleMs).unref()
   }
 
   #unreachable(wire: Wire | null, error: unknown): AppError {

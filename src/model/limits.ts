@@ -36,7 +36,7 @@ export const limits = {
   programMemoryBytesMax: 64 * 1024 * 1024,
   programStackBytesMax: 256 * 1024,
   /** Interrupt checks of the engine between two deliveries; stands in for CPU time, so that replay sees the same end. */
-  programTicksPerTurnMax: 200_000,
+  programTicksPerTurnMax: 20_000,
   programLogLinesMax: 1000,
   programLogLineBytesMax: 8 * 1024,
   callArgumentsBytesMax: 1024 * 1024,
@@ -48,7 +48,7 @@ export const limits = {
   /** Open at a time, warm ones included; one more is refused, never queued: a nested program would wait for its own parent. */
   boxesMax: 32,
   /** A backstop for what the engine does between two of its ticks: the verdict is in ticks, this only kills. */
-  programTurnWallMsMax: 300_000,
+  programTurnWallMsMax: 60_000,
   programTimersMax: 1000,
   toolIdCharactersMax: 512,
   /** For stripping the types of one program. */
@@ -103,6 +103,8 @@ export const limits = {
   httpSessionsMax: 1000,
   httpStopMsMax: 5000,
   executeWaitMsDefault: 45_000,
+  /** How long an answer waits after a question that the client cannot show. */
+  questionMsMax: 2000,
 
   configBytesMax: 1024 * 1024,
   configDepthMax: 64,
@@ -136,6 +138,8 @@ export const limits = {
   shapeBytesMax: 8 * 1024,
   shapesPerServerMax: 10_000,
   shapesWriteMs: 1000,
+  /** Runs that one stateful server is kept for. */
+  statefulRunsMax: 10_000,
 
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,

@@ -175,6 +175,7 @@ export class Calls {
     const asked = question(call, because, this.#desk.now())
     this.#desk.chain.append('approval.asked', asked)
     this.#await(call, asked)
+    this.#desk.asked()
     this.#desk.rested()
   }
 

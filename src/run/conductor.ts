@@ -22,6 +22,8 @@ type Seat = { path: string; program: Program; issued: number; end: ProgramEnd | 
 
 export class Conductor {
   readonly settled: Promise<Settlement>
+  /** Resolves with the first question to a human. */
+  readonly asked: Promise<void>
   readonly #score: Score
   readonly #calls: Calls
   readonly #root: Seat
@@ -50,7 +52,9 @@ export class Conductor {
     const broken = (error: unknown) => this.#broken(error)
     const { budget, forkedFrom } = journal.started
     const edits = new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]])
-    const desk = { ...score, budget, edits, resolved, rested, broken }
+    const question = Promise.withResolvers<void>()
+    this.asked = question.promise
+    const desk = { ...score, budget, edits, resolved, rested, broken, asked: question.resolve }
     this.#calls = new Calls(desk, { calls: journal.calls.size, bytes })
     const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
     this.settled = promise

@@ -20,6 +20,8 @@ export type Desk = {
   pause: (ms: number, signal: AbortSignal) => Promise<void>
   /** A result took its place in the record. */
   resolved: (program: string, delivery: Delivery) => void
+  /** A human was asked about a call. */
+  asked: () => void
   /** A call came to rest without a result. */
   rested: () => void
   /** The record refused an append: nothing more may happen. */

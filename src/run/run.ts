@@ -65,6 +65,8 @@ export type RunRequest = {
 export type ActiveRun = {
   run: RunId
   settled: Promise<Settlement>
+  /** Resolves with the first question to a human. */
+  asked: Promise<void>
   /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
   durable(): Promise<void>
   cancel(asked: EventBodies['cancel.asked']): void
@@ -99,6 +101,7 @@ export function openEngine(parts: Parts): Engine {
     const run: ActiveRun = {
       run: chain.run,
       settled: conductor.settled,
+      asked: conductor.asked,
       durable: () => chain.durable(),
       cancel: (asked) => conductor.cancel(asked),
       leave: () => conductor.leave(),

@@ -127,7 +127,7 @@ function assemble(steps: Step[]): Buffer {
 
 /** What a script does and an engine never does: it starts processes and talks to itself. */
 const scriptsNeed = ['socket', 'socketpair', 'connect', 'bind', 'listen', 'accept', 'accept4', 'fork', 'vfork']
-/** Beyond the list above: what has a long history of holes and no use in a script. */
+/** Beyond the list above: what has a history of holes and no use in a script, and memory that no process seems to hold. */
 const scriptsNeverNeed: Record<string, readonly [number | null, number | null]> = {
   modify_ldt: [154, null],
   uselib: [134, null],
@@ -136,6 +136,10 @@ const scriptsNeverNeed: Record<string, readonly [number | null, number | null]> 
   fanotify_init: [300, 262],
   quotactl_fd: [443, 443],
   open_tree_attr: [467, 467],
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
+  msgget: [68, 186],
 }
 /** AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and others are ways into the kernel. */
 const families = [1, 2, 10]

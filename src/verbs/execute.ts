@@ -83,7 +83,9 @@ async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitM
   caller.signal?.addEventListener('abort', cancel, { once: true })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
-    if (waitMs !== null) timer = setTimeout(resolve, waitMs)
+    if (waitMs === null) return
+    timer = setTimeout(resolve, waitMs)
+    void active.asked.then(() => setTimeout(resolve, limits.questionMsMax).unref())
   })
   try {
     await Promise.race([active.settled, late])

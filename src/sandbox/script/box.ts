@@ -63,7 +63,8 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
   const gone = over.then(async () => {
     await group?.remove()
     await driver.leave(plan)
-    await rm(plan.folder, { recursive: true, force: true })
+    // What cannot be taken away now is reaped at the next start.
+    await rm(plan.folder, { recursive: true, force: true }).catch(() => {})
   })
 
   const late = setTimeout(() => stop('timeout'), limits.scriptBoxStartMsMax)

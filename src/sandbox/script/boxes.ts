@@ -6,20 +6,18 @@ import { join } from 'node:path'
 import { AppError, type IsolationReport, limits } from '#model'
 import type { Box } from './box.ts'
 import { type Built, buildParts } from './build.ts'
-import { chooseTier, type TriedTier, weakestTier } from './choose.ts'
-import { findBinaries, writeFilter } from './find.ts'
-import { notOnThisSystem } from './fix.ts'
+import { findBinaries } from './find.ts'
 import { fillInputs } from './inputs.ts'
-import { type Interpreter, parseInterpreter } from './interpreter.ts'
+import { parseInterpreter } from './interpreter.ts'
 import { refuseMissing } from './language.ts'
 import { parseOutbound } from './outbound.ts'
 import { outcomeOf, type ScriptResult } from './outcome.ts'
 import { type ScriptTier, scriptTiers } from './plan.ts'
-import { openPool, type Pool } from './pool.ts'
 import { openRatchet } from './ratchet.ts'
 import { withWayOut } from './report.ts'
 import { type CheckedRequest, parseRequest, type ScriptRequest } from './request.ts'
-import { type OpenTier, tryTier } from './tier.ts'
+import { openStock } from './stock.ts'
+import { openTiers } from './tiers.ts'
 import { openTurnstile } from './turnstile.ts'
 import { openWorkshop, type Workshop } from './workshop.ts'
 
@@ -47,7 +45,7 @@ export type ScriptBoxes = {
   /** Tries every tier anew. */
   test(): Promise<{ tiers: TierState[] }>
   /** Prepares what can be prepared ahead, and throws away what is older. */
-  build(): Promise<Built>
+  build(signal?: AbortSignal): Promise<Built>
   /** Resolves when a box for this language waits. */
   warm(interpreter: string, tier?: ScriptTier): Promise<void>
   /** A human says that this tier will do, though a stronger one was used before. */
@@ -58,129 +56,91 @@ export type ScriptBoxes = {
 export function openScriptBoxesWith(filter: Buffer | null, options: ScriptBoxesOptions): ScriptBoxes {
   const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, image = null } = options
   const outbound = parseOutbound(options.outbound ?? [])
-  const binaries = findBinaries(options)
-  const turnstile = openTurnstile(limits.scriptBoxesMax, limits.scriptBoxesWaitingMax)
-  const pools = new Map<string, Pool>()
-  const tried = new Map<ScriptTier, Promise<TriedTier>>()
-  const open = new Set<Promise<unknown>>()
-  const running = new Set<Box>()
-  let workshop: Promise<Workshop> | null = null
+  let opened: Promise<Workshop> | null = null
   let closed = false
+  const busy = new Set<Promise<unknown>>()
 
-  function shop(): Promise<Workshop> {
+  async function workshop(): Promise<Workshop> {
     if (closed) throw new AppError('CANCELLED', 'Cannot open a box: the sandbox was closed')
-    workshop ??= openWorkshop(folder, image)
-    return workshop
+    opened ??= openWorkshop(folder, image)
+    return opened
   }
-
-  /** Whoever closes waits for it. */
-  function track<Value>(promise: Promise<Value>): Promise<Value> {
-    const settled = promise.then(
-      () => {},
-      () => {},
-    )
-    open.add(settled)
-    void settled.then(() => open.delete(settled))
-    return promise
-  }
-
-  function tryOne(tier: ScriptTier): Promise<TriedTier> {
-    if (process.platform !== 'linux') return Promise.resolve(notOnThisSystem(tier))
-    const known = tried.get(tier)
-    if (known) return known
-    const trying = track(
-      shop().then((made) =>
-        tryTier({ workshop: made, tier, binary: binaries[tier], seccomp: writeFilter(folder, filter) }),
-      ),
-    )
-    tried.set(tier, trying)
-    return trying
-  }
-
-  const choose = (requested: ScriptTier | null) => chooseTier(tryOne, { minTier, requested })
-
-  async function openBoxAt(
-    { driver }: OpenTier,
-    interpreter: Interpreter,
-    way?: Parameters<Workshop['open']>[2],
-  ): Promise<Box> {
-    const made = await shop()
-    const box = await track(made.open(driver, interpreter, way))
-    track(box.gone)
-    if (closed) box.stop('closed')
-    return box
-  }
-
-  function poolOf(tier: OpenTier, interpreter: Interpreter): Pool {
-    const key = `${tier.tier} ${interpreter}`
-    const pool = pools.get(key) ?? openPool(() => openBoxAt(tier, interpreter), poolSize)
-    pools.set(key, pool)
-    return pool
-  }
-
-  async function runIn(box: Box, request: CheckedRequest, isolation: IsolationReport): Promise<ScriptResult> {
-    running.add(box)
-    try {
-      await fillInputs(join(box.plan.folder, 'inputs'), request.inputs)
-      const end = await box.run(request.script, request.timeoutMs, request.signal)
-      return outcomeOf(end, request, isolation)
-    } finally {
-      box.stop('closed')
-      await box.gone
-      running.delete(box)
-    }
-  }
+  const tiers = openTiers({ workshop, binaries: findBinaries(options), filter, minTier })
+  const stock = openStock(workshop, poolSize)
+  const turnstile = openTurnstile(limits.scriptBoxesMax, limits.scriptBoxesWaitingMax)
 
   async function run(request: ScriptRequest): Promise<ScriptResult> {
     const checked = parseRequest(request)
-    const { interpreter, network, onConnection, signal } = checked
-    const hasWayOut = network === 'OUTBOUND_LIMITED'
-    if (hasWayOut && outbound.length === 0) {
-      const message = 'Cannot give the script a network: nothing is allowed to be reached (sandbox.outbound is empty)'
+    const { interpreter, network, onConnection } = checked
+    const wayOut = network === 'NONE' ? undefined : { allowed: outbound, onConnection }
+    if (wayOut && outbound.length === 0) {
+      const message = 'Cannot give the script a network: nothing may be reached (sandbox.outbound is empty)'
       throw new AppError('PERMISSION_DENIED', message, { network })
     }
-    const tier = await choose(checked.tier)
-    refuseMissing(await shop(), hasWayOut ? [interpreter, 'python'] : [interpreter])
+    const tier = await tiers.choose(checked.tier)
+    refuseMissing(await workshop(), wayOut ? [interpreter, 'python'] : [interpreter])
     openRatchet(folder).use(tier.tier)
-    await turnstile.enter(signal)
+    await turnstile.enter(checked.signal)
     try {
-      const way = { allowed: outbound, onConnection }
-      const box = hasWayOut ? await openBoxAt(tier, interpreter, way) : await poolOf(tier, interpreter).take()
-      return await runIn(box, checked, hasWayOut ? withWayOut(tier.report) : tier.report)
+      const box = await stock.take(tier, interpreter, wayOut)
+      return await runIn(box, checked, wayOut ? withWayOut(tier.report) : tier.report)
     } finally {
       turnstile.leave()
     }
   }
 
+  /** Whoever closes waits for it. */
+  async function working<Value>(work: Promise<Value>): Promise<Value> {
+    busy.add(work)
+    try {
+      return await work
+    } finally {
+      busy.delete(work)
+    }
+  }
+
+  async function test(): Promise<{ tiers: TierState[] }> {
+    const all: TierState[] = []
+    for (const one of scriptTiers) {
+      const tried = await tiers.try(one, true)
+      all.push({ tier: one, ok: tried.ok, detail: tried.detail, ...(tried.ok ? {} : { fix: tried.fix }) })
+    }
+    return { tiers: all }
+  }
+
   return {
-    run: (request) => track(run(request)),
-    isolation: async () => (await choose(null)).report,
-    async test() {
-      tried.clear()
-      const all: TierState[] = []
-      for (const one of scriptTiers) {
-        const { tier, ok, detail, ...rest } = await tryOne(one)
-        all.push({ tier, ok, detail, ...('fix' in rest ? { fix: rest.fix } : {}) })
-      }
-      return { tiers: all }
-    },
-    build: () => track(shop().then(async (made) => buildParts(made, (await weakestTier(tryOne)).driver))),
-    async warm(interpreter, tier) {
-      const language = parseInterpreter(interpreter)
-      const chosen = await choose(tier ?? null)
-      refuseMissing(await shop(), [language])
-      await poolOf(chosen, language).fill()
+    run: (request) => working(run(request)),
+    isolation: () => working(tiers.choose(null).then(({ report }) => report)),
+    test: () => working(test()),
+    build: (signal) =>
+      working(tiers.weakest().then(async ({ driver }) => buildParts(await workshop(), driver, signal))),
+    async warm(name, tier) {
+      const interpreter = parseInterpreter(name)
+      const chosen = await working(tiers.choose(tier ?? null))
+      refuseMissing(await workshop(), [interpreter])
+      await stock.fill(chosen, interpreter)
     },
     async accept(tier) {
-      await shop()
+      await workshop()
       openRatchet(folder).accept(tier)
     },
     async close() {
       closed = true
-      for (const pool of pools.values()) pool.close()
-      for (const box of running) box.stop('closed')
-      while (open.size > 0) await Promise.all(open)
-      await workshop?.then((made) => made.close()).catch(() => {})
+      await stock.close()
+      await Promise.allSettled(busy)
+      await stock.close()
+      await opened?.then((made) => made.close())
     },
+  }
+}
+
+async function runIn(box: Box, request: CheckedRequest, isolation: IsolationReport): Promise<ScriptResult> {
+  try {
+    await fillInputs(join(box.plan.folder, 'inputs'), request.inputs)
+    const end = await box.run(request.script, request.timeoutMs, request.signal)
+    return outcomeOf(end, request, isolation)
+  } finally {
+    box.stop('closed')
+    await box.gone
   }
 }

@@ -19,6 +19,8 @@ export type BubblewrapOptions = {
 }
 
 const nobody = '65534'
+/** The kernel counts the tasks of a user: where no group does, each box has a user of its own. */
+const firstOwn = 2_000_000_000
 /** Of a single process, where the memory of all is measured: wide enough for the measuring to come first and say what happened. */
 const leeway = 4
 
@@ -33,7 +35,13 @@ export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: Bubb
       ...Object.entries(plan.environment).flatMap(([name, value]) => ['--setenv', name, value]),
       ...walls(plan),
       ...(seccomp ? ['--seccomp', '4'] : []),
-      ...['--', ...become(user), '/bin/sh', '-c', plan.launcher],
+      ...[
+        '--',
+        ...become(user, bounded.tasks ? nobody : String(firstOwn + plan.serial)),
+        '/bin/sh',
+        '-c',
+        plan.launcher,
+      ],
     ],
     groupBounds: ({ bounds }) => bounds,
     limitsTasks: !bounded.tasks,
@@ -63,10 +71,10 @@ function namespaces(user: BubblewrapUser): string[] {
 }
 
 /** Root of a namespace that maps us would be root on the host's files: as root we change the user instead. */
-function become(user: BubblewrapUser): string[] {
+function become(user: BubblewrapUser, id: string): string[] {
   if (user === 'mapped') return []
   const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all']
-  return ['/usr/bin/setpriv', '--reuid', nobody, '--regid', nobody, ...without, '--']
+  return ['/usr/bin/setpriv', '--reuid', id, '--regid', id, ...without, '--']
 }
 
 /** Everything is read-only but `/tmp` and `/dev/shm`, which have a size. */

@@ -1,5 +1,5 @@
 /** The driver of tier `gvisor`: runsc runs the box as a container on a kernel of its own. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '#model'
 import type { BoxPlan, Driver } from './plan.ts'
@@ -8,26 +8,22 @@ import type { BoxPlan, Driver } from './plan.ts'
 export const platforms = ['systrap', 'ptrace'] as const
 export type Platform = (typeof platforms)[number]
 
-/** Of a single process, where the memory of all is measured: wide enough for the measuring to come first and say what happened. */
-const leeway = 4
-
 export type GvisorOptions = {
   runsc: string
   platform: Platform
   isRoot: boolean
   /** Where runsc keeps the state of its containers; one folder for all boxes of a process. */
   stateFolder: string
-  boundsMemory: boolean
 }
 
-export function gvisorDriver({ runsc, platform, isRoot, stateFolder, boundsMemory }: GvisorOptions): Driver {
+export function gvisorDriver({ runsc, platform, isRoot, stateFolder }: GvisorOptions): Driver {
   return {
     tier: 'gvisor',
     binary: runsc,
     async command(plan) {
       const bundle = join(plan.folder, 'bundle')
       await mkdir(bundle)
-      await writeFile(join(bundle, 'config.json'), JSON.stringify(configOf(plan, boundsMemory)))
+      await writeFile(join(bundle, 'config.json'), JSON.stringify(configOf(plan)))
       const options = [`--root=${stateFolder}`, `--platform=${platform}`, '--network=none', '--ignore-cgroups']
       if (!isRoot) options.push('--rootless')
       if (plan.outbound) options.push('--host-uds=open')
@@ -45,8 +41,8 @@ export function gvisorDriver({ runsc, platform, isRoot, stateFolder, boundsMemor
     processLimits: () => 'ulimit -c 0',
     seccomp: null,
     async leave({ id }) {
-      const left = await readdir(stateFolder).catch(() => [])
-      for (const name of left.filter((one) => one.includes(id))) await rm(join(stateFolder, name), { force: true })
+      const left = [`${id}_sandbox:${id}.lock`, `${id}_sandbox:${id}.state`, `runsc-${id}.sock`]
+      for (const name of left) await rm(join(stateFolder, name), { force: true })
     },
     layers: ['gvisor', platform, 'namespaces', 'seccomp'],
     degraded: platform === 'systrap' ? [] : ['each system call takes about a hundred times as long as with systrap'],
@@ -54,7 +50,7 @@ export function gvisorDriver({ runsc, platform, isRoot, stateFolder, boundsMemor
 }
 
 /** The container, as the Open Container Initiative describes one. */
-function configOf(plan: BoxPlan, boundsMemory: boolean): object {
+function configOf(plan: BoxPlan): object {
   const { launcher, environment, view, bounds } = plan
   const none = { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] }
   const most = {
@@ -62,7 +58,6 @@ function configOf(plan: BoxPlan, boundsMemory: boolean): object {
     RLIMIT_NPROC: bounds.tasks,
     RLIMIT_FSIZE: bounds.diskBytes,
     RLIMIT_CORE: 0,
-    ...(boundsMemory ? {} : { RLIMIT_AS: bounds.memoryBytes * leeway }),
   }
   return {
     ociVersion: '1.0.2',

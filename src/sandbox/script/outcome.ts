@@ -17,6 +17,7 @@ export type ScriptResult = {
   isolation: IsolationReport
 }
 
+/** Nothing of it is the script's own word: what a script printed cannot make it look like something else. */
 type Verdict = {
   code: 'SANDBOX_TIMEOUT' | 'SANDBOX_RESOURCE_LIMIT' | 'SANDBOX_EXECUTION_FAILED' | 'CANCELLED'
   why: string

@@ -9,6 +9,8 @@ export const scriptTiers: ScriptTier[] = ['os', 'gvisor']
 
 export type BoxPlan = {
   id: string
+  /** Counts the boxes of this process. */
+  serial: number
   /** Its own folder on the host, gone with the box. `inputs` in it is filled when the script is known. */
   folder: string
   view: View

@@ -12,7 +12,9 @@ export function reportOf(driver: Driver, { version, places, weaknesses }: Circum
     ...driver.degraded,
     ...(memory
       ? []
-      : ['no control group bounds the memory: it is measured many times a second, and the script killed for it']),
+      : [
+          'no control group bounds the memory: it is measured many times a second, and what the kernel itself holds for a script is not bounded',
+        ]),
     ...(cpu ? [] : ['no control group bounds the processors: a script may use all of them until its time is over']),
     ...weaknesses,
   ]
@@ -21,7 +23,7 @@ export function reportOf(driver: Driver, { version, places, weaknesses }: Circum
     layers: [...driver.layers, ...(memory || pids || cpu ? ['cgroup'] : [])],
     runtime: { name: isOs ? 'bubblewrap' : 'gvisor', version },
     enforced: {
-      memory: memory ? 'cgroup' : 'watchdog, rlimit',
+      memory: memory ? 'cgroup' : isOs ? 'watchdog, rlimit' : 'watchdog',
       pids: isOs && pids ? 'cgroup' : 'rlimit',
       cpu: cpu ? 'cgroup' : 'timeout',
       disk: 'tmpfs',

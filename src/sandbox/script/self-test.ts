@@ -38,7 +38,7 @@ for p in / /usr /usr/local /etc /inputs /dev /box; do (: >"$p/.probe") 2>/dev/nu
 (: >/tmp/probe) 2>/dev/null || say 'it cannot write to /tmp'
 (exec 5<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && say 'it reaches a port of the host'
 for p in ${files.map((file) => `'${file.replaceAll("'", `'\\''`)}'`).join(' ')}; do [ -e "$p" ] && say "it sees $p"; done
-[ "$UID" = 65534 ] || say "it is user $UID"
+[ "$UID" -ge 65534 ] || say "it is user $UID"
 grep -qE '^CapEff:[[:space:]]*0+$' /proc/self/status || say 'it has capabilities'
 grep -qE '^CapBnd:[[:space:]]*0+$' /proc/self/status || say 'it could have capabilities'
 grep -qE '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || say 'it can gain privileges'

@@ -20,7 +20,9 @@ export async function startBox(
   const pipes = await openPipes(plan.folder)
   const filter = driver.seccomp ? openSync(driver.seccomp, 'r') : 'ignore'
   const args = ['-c', `${driver.processLimits(plan)}${wrapper}`, 'box', ...(group?.joins ?? []), '--', ...command]
-  const child = spawn('/bin/bash', args, { env: { PATH: hostPath }, cwd: '/', stdio: [...pipes.theirs, filter] })
+  // In a session of its own: a key pressed at our terminal is for us, and we decide what becomes of the box.
+  const options = { env: { PATH: hostPath }, cwd: '/', detached: true }
+  const child = spawn('/bin/bash', args, { ...options, stdio: [...pipes.theirs, filter] })
   pipes.handOver()
   if (typeof filter === 'number') closeSync(filter)
   return { child, pipes }

@@ -24,11 +24,13 @@ export type TierOptions = {
   binary: string | null
   /** A file with the filter of system calls, for the tier that needs one. */
   seccomp: string | null
+  /** Tried again, whatever is remembered. */
+  anew: boolean
 }
 
 type Known = { key: string; driver: number; weaknesses: string[] }
 
-export async function tryTier({ workshop, tier, binary, seccomp }: TierOptions): Promise<OpenTier | MissingTier> {
+export async function tryTier({ workshop, tier, binary, seccomp, anew }: TierOptions): Promise<OpenTier | MissingTier> {
   if (binary === null) return notInstalled(tier)
   const drivers = driversOf(tier, workshop, binary, seccomp)
   const digest = await digestOf(binary)
@@ -52,7 +54,7 @@ export async function tryTier({ workshop, tier, binary, seccomp }: TierOptions):
       report,
     }
   }
-  const known = readKnown(workshop.folder, tier)
+  const known = anew ? null : readKnown(workshop.folder, tier)
   if (known?.key === key && drivers[known.driver]) return opened(known.driver, known.weaknesses)
 
   const faults: string[] = []
@@ -80,7 +82,7 @@ function driversOf(
     const users = isRoot ? (['switched', 'mapped'] as const) : (['mapped'] as const)
     return users.map((user) => bubblewrapDriver({ bwrap: binary, user, isRoot, seccomp, bounded }))
   }
-  const options = { runsc: binary, isRoot, stateFolder: runscFolder, boundsMemory: bounded.memory }
+  const options = { runsc: binary, isRoot, stateFolder: runscFolder }
   return platforms.map((platform) => gvisorDriver({ ...options, platform }))
 }
 

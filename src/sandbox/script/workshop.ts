@@ -46,7 +46,13 @@ export async function openWorkshop(folder: string, image: string | null): Promis
     await mkdir(join(own, 'inputs'), { recursive: true })
     await chmod(join(own, 'inputs'), 0o755)
     const outbound = wayOut ? await openOutbound(join(own, 'outbound'), wayOut) : null
-    const plan = { ...parts, id: `box-${ownerName()}-${count}`, folder: own, outbound: outbound?.folder ?? null }
+    const plan = {
+      ...parts,
+      id: `box-${ownerName()}-${count}`,
+      serial: count,
+      folder: own,
+      outbound: outbound?.folder ?? null,
+    }
     const group = Object.keys(places.folders).length > 0 ? makeGroup(places, driver.groupBounds(plan)) : null
     try {
       const box = await openBox({ plan, driver, group, watched: places.folders.memory === undefined })

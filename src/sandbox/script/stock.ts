@@ -1,0 +1,63 @@
+/** All boxes of a process: those that wait for a script, by tier and language, and those that have one. */
+import type { Box } from './box.ts'
+import type { Interpreter } from './interpreter.ts'
+import type { WayOut } from './outbound.ts'
+import { openPool, type Pool } from './pool.ts'
+import type { OpenTier } from './tier.ts'
+import type { Workshop } from './workshop.ts'
+
+export type Stock = {
+  /** A box that waited, or a new one; one with a way out is always new. */
+  take(tier: OpenTier, interpreter: Interpreter, wayOut?: WayOut): Promise<Box>
+  /** Resolves when as many wait as should. */
+  fill(tier: OpenTier, interpreter: Interpreter): Promise<void>
+  /** Stops every box, and resolves when nothing is left of any. */
+  close(): Promise<void>
+}
+
+export function openStock(workshop: () => Promise<Workshop>, poolSize: number): Stock {
+  const pools = new Map<string, Pool>()
+  const boxes = new Set<Box>()
+  const opening = new Set<Promise<unknown>>()
+  let closed = false
+
+  async function open({ driver }: OpenTier, interpreter: Interpreter, wayOut?: WayOut): Promise<Box> {
+    const box = await (await workshop()).open(driver, interpreter, wayOut)
+    boxes.add(box)
+    void box.gone.then(() => boxes.delete(box))
+    if (closed) box.stop('closed')
+    return box
+  }
+
+  /** Whoever closes waits for it. */
+  function tracked(...args: Parameters<typeof open>): Promise<Box> {
+    const promise = open(...args)
+    const settled = promise.then(
+      () => {},
+      () => {},
+    )
+    opening.add(settled)
+    void settled.then(() => opening.delete(settled))
+    return promise
+  }
+
+  function poolOf(tier: OpenTier, interpreter: Interpreter): Pool {
+    const key = `${tier.tier} ${interpreter}`
+    const pool = pools.get(key) ?? openPool(() => tracked(tier, interpreter), poolSize)
+    pools.set(key, pool)
+    return pool
+  }
+
+  return {
+    take: (tier, interpreter, wayOut) =>
+      wayOut ? tracked(tier, interpreter, wayOut) : poolOf(tier, interpreter).take(),
+    fill: (tier, interpreter) => poolOf(tier, interpreter).fill(),
+    async close() {
+      closed = true
+      for (const pool of pools.values()) pool.close()
+      await Promise.all(opening)
+      for (const box of boxes) box.stop('closed')
+      await Promise.all([...boxes].map((box) => box.gone))
+    },
+  }
+}
