@@ -107,6 +107,8 @@ export const limits = {
   questionMsMax: 2000,
 
   configBytesMax: 1024 * 1024,
+  /** Of another host, read by `init`: some keep their history in the same file. */
+  foreignConfigBytesMax: 64 * 1024 * 1024,
   configDepthMax: 64,
   upstreamConcurrencyMax: 1000,
   /** How long a server that is to end may take after the end of its input, before it gets SIGTERM. */

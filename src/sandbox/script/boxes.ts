@@ -57,11 +57,11 @@ export function openScriptBoxesWith(filter: Buffer | null, options: ScriptBoxesO
   const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, image = null } = options
   const outbound = parseOutbound(options.outbound ?? [])
   let opened: Promise<Workshop> | null = null
-  let closed = false
+  const closing = new AbortController()
   const busy = new Set<Promise<unknown>>()
 
   async function workshop(): Promise<Workshop> {
-    if (closed) throw new AppError('CANCELLED', 'Cannot open a box: the sandbox was closed')
+    if (closing.signal.aborted) throw new AppError('CANCELLED', 'Cannot open a box: the sandbox was closed')
     opened ??= openWorkshop(folder, image)
     return opened
   }
@@ -108,12 +108,16 @@ export function openScriptBoxesWith(filter: Buffer | null, options: ScriptBoxesO
     return { tiers: all }
   }
 
+  async function build(signal = closing.signal): Promise<Built> {
+    const { driver } = await tiers.weakest()
+    return buildParts(await workshop(), driver, AbortSignal.any([signal, closing.signal]))
+  }
+
   return {
     run: (request) => working(run(request)),
     isolation: () => working(tiers.choose(null).then(({ report }) => report)),
     test: () => working(test()),
-    build: (signal) =>
-      working(tiers.weakest().then(async ({ driver }) => buildParts(await workshop(), driver, signal))),
+    build: (signal) => working(build(signal)),
     async warm(name, tier) {
       const interpreter = parseInterpreter(name)
       const chosen = await working(tiers.choose(tier ?? null))
@@ -125,7 +129,7 @@ export function openScriptBoxesWith(filter: Buffer | null, options: ScriptBoxesO
       openRatchet(folder).accept(tier)
     },
     async close() {
-      closed = true
+      closing.abort()
       await stock.close()
       await Promise.allSettled(busy)
       await stock.close()

@@ -11,7 +11,7 @@ import type { Workshop } from './workshop.ts'
 
 export type Built = { root: string; languages: LanguageState[] }
 
-export async function buildParts(workshop: Workshop, driver: Driver, signal?: AbortSignal): Promise<Built> {
+export async function buildParts(workshop: Workshop, driver: Driver, signal: AbortSignal): Promise<Built> {
   const { folder, view } = workshop
   removeOldSkeletons(folder, view.skeleton)
   const go = workshop.go()
@@ -19,7 +19,7 @@ export async function buildParts(workshop: Workshop, driver: Driver, signal?: Ab
   return { root: view.skeleton, languages: interpreters.map((name) => languageState(workshop, name)) }
 }
 
-type Compilation = { driver: Driver; go: GoToolchain; binds: Bind[]; signal: AbortSignal | undefined }
+type Compilation = { driver: Driver; go: GoToolchain; binds: Bind[]; signal: AbortSignal }
 
 /** In a box too, at the place where scripts will see it: what Go remembers names that place. */
 async function compile(workshop: Workshop, { driver, go, binds, signal }: Compilation): Promise<void> {

@@ -1,0 +1,124 @@
+/** The hosts that can use Métier: where each keeps its servers, and how it writes one down. */
+import { join } from 'node:path'
+import type { Json, JsonObject } from '#model'
+
+/** A server as the configurations of hosts describe it, in our own words. */
+export type Entry =
+  | { command: string; args: string[]; env: Record<string, string>; cwd?: string }
+  | { type: 'http' | 'sse'; url: string; headers: Record<string, string> }
+
+/** Where a person's things are: the home folder, the folder of the project, and the system. */
+export type Place = { home: string; folder: string; platform: NodeJS.Platform }
+
+export type Host = {
+  name: string
+  /** Those of the project first. */
+  files(place: Place): string[]
+  /** The one that `connect` writes; null where that has to be done by hand. */
+  own: ((place: Place) => string) | null
+  format: 'json' | 'toml'
+  /** Under which keys the servers stand; a project's own stand under `projects`. */
+  keys(folder: string): string[][]
+  /** How the host writes down a server. */
+  written(entry: Entry): JsonObject
+}
+
+const plain = (entry: Entry): JsonObject =>
+  'url' in entry ? { type: entry.type, url: entry.url } : { command: entry.command, args: entry.args }
+const untyped = (entry: Entry): JsonObject => ('url' in entry ? { url: entry.url } : plain(entry))
+
+/** Where desktop programs keep their settings. */
+function settings({ home, platform }: Place, ...parts: string[]): string {
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', ...parts)
+  return platform === 'win32' ? join(home, 'AppData', 'Roaming', ...parts) : join(home, '.config', ...parts)
+}
+
+const claudeFile = ({ home }: Place) => join(home, '.claude.json')
+const desktopFile = (place: Place) => settings(place, 'Claude', 'claude_desktop_config.json')
+const cursorFile = ({ home }: Place) => join(home, '.cursor', 'mcp.json')
+const codeFile = (place: Place) => settings(place, 'Code', 'User', 'mcp.json')
+const codexFile = ({ home }: Place) => join(home, '.codex', 'config.toml')
+const geminiFile = ({ home }: Place) => join(home, '.gemini', 'settings.json')
+const opencodeFile = ({ home }: Place) => join(home, '.config', 'opencode', 'opencode.json')
+
+export const hosts: readonly Host[] = [
+  {
+    name: 'claude-code',
+    files: (place) => [join(place.folder, '.mcp.json'), claudeFile(place)],
+    own: claudeFile,
+    format: 'json',
+    keys: (folder) => [['mcpServers'], ['projects', folder, 'mcpServers']],
+    written: (entry) => ('url' in entry ? plain(entry) : { type: 'stdio', ...plain(entry) }),
+  },
+  {
+    name: 'claude-desktop',
+    files: (place) => [desktopFile(place)],
+    own: null,
+    format: 'json',
+    keys: () => [['mcpServers']],
+    written: plain,
+  },
+  {
+    name: 'cursor',
+    files: (place) => [join(place.folder, '.cursor', 'mcp.json'), cursorFile(place)],
+    own: cursorFile,
+    format: 'json',
+    keys: () => [['mcpServers']],
+    written: untyped,
+  },
+  {
+    name: 'vscode',
+    files: (place) => [join(place.folder, '.vscode', 'mcp.json'), codeFile(place)],
+    own: codeFile,
+    format: 'json',
+    keys: () => [['servers']],
+    written: (entry) => ('url' in entry ? plain(entry) : { type: 'stdio', ...plain(entry) }),
+  },
+  {
+    name: 'codex',
+    files: (place) => [join(place.folder, '.codex', 'config.toml'), codexFile(place)],
+    own: codexFile,
+    format: 'toml',
+    keys: () => [['mcp_servers']],
+    written: untyped,
+  },
+  {
+    name: 'gemini',
+    files: (place) => [join(place.folder, '.gemini', 'settings.json'), geminiFile(place)],
+    own: geminiFile,
+    format: 'json',
+    keys: () => [['mcpServers']],
+    written: (entry) => ('url' in entry ? { httpUrl: entry.url } : plain(entry)),
+  },
+  {
+    name: 'opencode',
+    files: (place) => [join(place.folder, 'opencode.json'), opencodeFile(place)],
+    own: opencodeFile,
+    format: 'json',
+    keys: () => [['mcp']],
+    written: (entry) =>
+      'url' in entry
+        ? { type: 'remote', url: entry.url, enabled: true }
+        : { type: 'local', command: [entry.command, ...entry.args], enabled: true },
+  },
+]
+
+/** One of our own entries, which must never become an upstream of ours: we would start ourselves without end. */
+export function isOurs(name: string, entry: Entry): boolean {
+  if (name === 'metier') return true
+  if ('url' in entry) return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):7420\/mcp\/?$/.test(entry.url)
+  return [entry.command, ...entry.args].some((word) => /(?:^|[\\/])metier(?:@[\w.^~-]+)?$/.test(word))
+}
+
+/** TOML of a table with strings and lists of strings. */
+export function tomlTable(path: string, values: JsonObject): string {
+  const lines = Object.entries(values).map(([key, value]) => `${key} = ${tomlValue(value)}`)
+  return `[${path}]\n${lines.join('\n')}\n`
+}
+
+/** JSON's strings are TOML's, except that TOML wants the delete character escaped too. */
+function tomlValue(value: Json): string {
+  return Array.isArray(value)
+    ? `[${value.map(tomlValue).join(', ')}]`
+    : JSON.stringify(value).replaceAll('\x7f', '\\u007f')
+}

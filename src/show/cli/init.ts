@@ -1,0 +1,108 @@
+/** `init`: the servers that other hosts know, taken over into a configuration of our own. */
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { isObject, isSecretName, type Json, type JsonObject } from '#model'
+import type { Command, Context } from './command.ts'
+import { readDocument, writeDocument } from './connect-file.ts'
+import type { Entry } from './connect-hosts.ts'
+import { exit } from './exit.ts'
+import { type FoundServer, findServers } from './init-read.ts'
+import { bad, faint, good, oneLine, strong, table, warn } from './paint.ts'
+
+type Line = { server: string; host: string; file: string; state: 'imported' | 'there' | 'left'; why?: string }
+
+export const init: Command = {
+  group: 'Set up',
+  usage: 'init [--print]',
+  does: 'take over the servers that Claude, Cursor, VS Code, Codex, Gemini and opencode know',
+  options: { print: { type: 'boolean' } },
+  words: [0, 0],
+  run: async (context) => {
+    const file = target(context)
+    const document = existsSync(file) ? readDocument(file) : {}
+    const folder = process.cwd()
+    const found = findServers({ home: context.surroundings.home ?? folder, folder, platform: process.platform })
+    const { lines, added } = choose(found.servers, document)
+    const shown = context.options.print === true
+    const next = merged(document, added)
+    const written = !shown && (Object.keys(added).length > 0 || !existsSync(file))
+    if (written) writeDocument(file, next)
+    const secrets = Object.entries(added).flatMap(([name, entry]) => secretsOf(name, entry))
+    if (context.json) {
+      const config = shown ? { config: next } : {}
+      context.print(JSON.stringify({ file, written, servers: lines, files: found.files, secrets, ...config }))
+    } else {
+      if (shown) context.print(JSON.stringify(next, null, 2))
+      else context.print(told(file, written, lines))
+      for (const { file: from, error } of found.files)
+        if (error !== undefined) context.note(`${bad('✗')} Cannot read ${from}: ${error}`)
+      if (written && secrets.length > 0)
+        context.note(
+          warn(
+            `${file} now holds secrets (${secrets.join(', ')}): write \${VARIABLE} in their place, or keep it to yourself`,
+          ),
+        )
+    }
+    return exit.done
+  },
+}
+
+/** Our own file, not one of another host that we happen to read. */
+function target({ config, options }: Context): string {
+  if (typeof options.config === 'string') return resolve(options.config)
+  return config.file !== null && basename(config.file) !== '.mcp.json'
+    ? config.file
+    : join(process.cwd(), 'metier.json')
+}
+
+/** What is there stays as it is; of two servers with one name the later gets the name of its host beside it. */
+function choose(found: readonly FoundServer[], document: JsonObject): { lines: Line[]; added: Record<string, Entry> } {
+  const known = { ...section(document, 'servers'), ...section(document, 'mcpServers') }
+  const added: Record<string, Entry> = {}
+  const lines = found.map((server): Line => {
+    const { host, file } = server
+    const plain = server.name.replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    if ('why' in server) return { server: plain, host, file, state: 'left', why: server.why }
+    const names = [plain, `${plain}-${host}`]
+    const same = names.find((name) => JSON.stringify(added[name]) === JSON.stringify(server.entry))
+    if (same !== undefined) return { server: same, host, file, state: 'there' }
+    if (Object.hasOwn(known, plain)) return { server: plain, host, file, state: 'there' }
+    const free = names.find((name) => !Object.hasOwn(added, name) && !reserved.has(name))
+    if (free === undefined) return { server: plain, host, file, state: 'left', why: 'its name is taken' }
+    added[free] = server.entry
+    return { server: free, host, file, state: 'imported' }
+  })
+  return { lines, added }
+}
+
+const reserved = new Set(['cap', 'code', 'home', '__proto__', 'constructor', 'prototype', ''])
+
+function section(document: JsonObject, key: string): Record<string, Json> {
+  return isObject(document[key]) ? (document[key] as JsonObject) : {}
+}
+
+function merged(document: JsonObject, added: Record<string, Entry>): JsonObject {
+  const key = isObject(document.servers) && !isObject(document.mcpServers) ? 'servers' : 'mcpServers'
+  return { ...document, [key]: { ...section(document, key), ...(added as unknown as JsonObject) } }
+}
+
+/** Where values stand that look like secrets; never the values. */
+function secretsOf(name: string, entry: Entry): string[] {
+  const pairs = Object.entries('url' in entry ? entry.headers : entry.env)
+  return pairs.filter(([key, value]) => isSecretName(key) && !value.includes('${')).map(([key]) => `${name}: ${key}`)
+}
+
+function told(file: string, written: boolean, lines: Line[]): string {
+  const marks = { imported: good('+'), there: faint('='), left: faint('-') }
+  const rows = lines.map(({ server, host, state, why, file: from }) => [
+    `${marks[state]} ${server}`,
+    host,
+    faint(why ?? oneLine(from)),
+  ])
+  const count = lines.filter(({ state }) => state === 'imported').length
+  const end = written ? `${strong(file)} has ${count} more servers` : `${strong(file)} stays as it is`
+  return [
+    ...(rows.length === 0 ? ['No server was found in the configurations of other hosts.'] : [table(rows)]),
+    end,
+  ].join('\n')
+}
