@@ -36,7 +36,7 @@ async function main(words: string[]): Promise<number> {
 
 async function perform(parsed: Parsed): Promise<number> {
   let opened: Promise<Verbs> | undefined
-  const config = readConfig(parsed.options)
+  const config = readConfig(parsed.options, parsed.command.unconfigured === true)
   const open = async () => {
     const { openVerbs } = await import('#verbs')
     return openVerbs(config, surroundings)
@@ -68,13 +68,13 @@ async function perform(parsed: Parsed): Promise<number> {
   }
 }
 
-function readConfig({ config: named, home }: Parsed['options']): Config {
-  const asked = typeof named === 'string' ? named : env.METIER_CONFIG
+function readConfig({ config: named, home }: Parsed['options'], unconfigured: boolean): Config {
+  const asked = typeof named === 'string' ? named : env.METIER_CONFIG || undefined
   const file = asked === undefined ? nearestConfig(process.cwd()) : resolve(asked)
-  if (asked !== undefined && !existsSync(file!)) {
+  if (asked !== undefined && !unconfigured && !existsSync(file!)) {
     throw new AppError('CONFIG_INVALID', `Cannot read the configuration: there is no file ${file}`, { file })
   }
-  const text = file === null ? null : readFileSync(file, 'utf8')
+  const text = file === null || unconfigured ? null : readFileSync(file, 'utf8')
   const directory = file === null ? process.cwd() : dirname(file)
   return parseConfig({ file, text, home: homeFolder(home, file), env, directory })
 }

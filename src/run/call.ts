@@ -134,7 +134,7 @@ export function resultMember(call: OpenCall, result: Result, { secrets, chain }:
   return large === null ? { ok: true, value, bytes } : { ok: false, value, error: large.toJSON(), bytes }
 }
 
-type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf'> }
+type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'> }
 type Spent = { calls: number; bytes: number }
 
 /** Why a call is not made at all, whatever the policy says. */
@@ -146,6 +146,8 @@ export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, spent: 
     return new AppError('BUDGET_EXCEEDED', message, { calls, bytes })
   }
   if (call.definition === null) {
+    const unreachable = catalog.problemOfServer(call.tool)
+    if (unreachable !== null) return unreachable
     const hint = splitToolId(call.tool) === null ? 'a tool is named server:name' : 'discover finds what there is'
     const message = `Cannot call "${call.tool}": there is no such tool; ${hint}`
     return new AppError('TOOL_NOT_FOUND', message, { tool: call.tool })

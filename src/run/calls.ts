@@ -238,6 +238,7 @@ export class Calls {
   }
 
   #known(call: OpenCall, outcome: Outcome, ms: number): void {
+    if ('error' in outcome && outcome.error.code === 'UPSTREAM_STATE_LOST') this.#desk.lost(outcome.error)
     switch (outcome.outcome) {
       case 'answered':
         return this.#resolve(call, 'answered', outcome, 'upstream', ms)

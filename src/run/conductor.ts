@@ -13,9 +13,7 @@ import { Calls } from './calls.ts'
 import type { Score } from './desk.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
-import { cancelledBy, outcomeOf, outOfTime, type Stop, stalled } from './stop.ts'
-
-export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
+import { cancelledBy, outcomeOf, outOfTime, type Settlement, type Stop, stalled } from './stop.ts'
 
 /** The run's own program, or one that runs as a call. */
 type Seat = { path: string; program: Program; issued: number; end: ProgramEnd | null }
@@ -54,7 +52,8 @@ export class Conductor {
     const edits = new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]])
     const question = Promise.withResolvers<void>()
     this.asked = question.promise
-    const desk = { ...score, budget, edits, resolved, rested, broken, asked: question.resolve }
+    const lost = (error: AppError) => this.#differ(error)
+    const desk = { ...score, budget, edits, resolved, rested, broken, lost, asked: question.resolve }
     this.#calls = new Calls(desk, { calls: journal.calls.size, bytes })
     const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
     this.settled = promise

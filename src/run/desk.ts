@@ -1,6 +1,6 @@
 /** What a run's calls have at hand: where they are written, who makes them, what they may cost, and whom they tell. */
 import type { Catalog } from '#catalog'
-import type { Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
+import type { AppError, Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
 import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
 import type { Pretend } from './mocks.ts'
@@ -24,6 +24,8 @@ export type Desk = {
   asked: () => void
   /** A call came to rest without a result. */
   rested: () => void
+  /** A server lost what the run had built up in it: the run cannot go on. */
+  lost: (error: AppError) => void
   /** The record refused an append: nothing more may happen. */
   broken: (error: unknown) => void
 }

@@ -18,18 +18,20 @@ import {
   type Plan,
   type Program,
   type RunId,
+  splitToolId,
   toText,
 } from '#model'
 import { type Chain, openSecrets, type Secrets, type Store } from '#record'
 import { type Boxes, prepareProgram } from '#sandbox'
 import { digestOf } from './call.ts'
-import { Conductor, type Settlement } from './conductor.ts'
+import { Conductor } from './conductor.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
 import { type Mocks, mockedArguments, pretending } from './mocks.ts'
 import { narrower } from './policy.ts'
 import { boxed, type Prepared, prepare, preparedFor, programOf } from './prepare.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
+import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'
 export type { Score } from './desk.ts'
@@ -107,7 +109,12 @@ export function openEngine(parts: Parts): Engine {
       leave: () => conductor.leave(),
     }
     active.set(chain.run, run)
-    conductor.settled.catch(() => {}).finally(() => active.delete(chain.run))
+    conductor.settled
+      .catch(() => {})
+      .finally(() => {
+        active.delete(chain.run)
+        catalog.release(chain.run)
+      })
     conductor.begin()
     return run
   }
@@ -145,6 +152,7 @@ export function openEngine(parts: Parts): Engine {
     const journal = readJournal(store.events(run), store.text)
     const { engine, isolation } = await preparedFor(journal, boxes)
     chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
+    catalog.carryOver(run, serversOf(journal))
     const program = await boxed(() => programOf(journal, boxes))
     return conduct(chain, journal, program, secretsOf(journal.started.seed, chain, config))
   }
@@ -229,6 +237,12 @@ function withoutSecrets(request: RunRequest, seed: string, config: Config) {
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
+
+/** The servers that a run has sent something to. */
+function serversOf({ calls }: Journal): Set<string> {
+  const sent = [...calls.values()].filter(({ attempt }) => attempt > 0)
+  return new Set(sent.flatMap(({ tool }) => splitToolId(tool)?.server ?? []))
+}
 
 function checkServers({ started }: Journal, catalog: Catalog): void {
   const now = catalog.digests()

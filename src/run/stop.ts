@@ -1,6 +1,9 @@
 /** Why a run is over, and what its last event says. */
 import { AppError, type EventBodies, type ProgramEnd, RawJson } from '#model'
 
+/** How far a run came under this owner. */
+export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
+
 /** The end of a run although its program has not ended: what can be ended is, and nothing more is delivered. */
 export type Stop = { status: 'failed' | 'cancelled'; error: AppError }
 

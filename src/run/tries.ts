@@ -63,7 +63,11 @@ export function triesOf(
     },
     make: () => {
       const { value } = secrets.reveal(argumentsToSend(call), server)
-      const options = { signal: call.abort.signal, timeoutMs: call.timeoutMs ?? limits.callTimeoutMsDefault }
+      const options = {
+        signal: call.abort.signal,
+        timeoutMs: call.timeoutMs ?? limits.callTimeoutMsDefault,
+        run: chain.run,
+      }
       return catalog.try(call.definition!, value, options)
     },
   }

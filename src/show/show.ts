@@ -2,9 +2,11 @@
 import { AppError, toAppError } from '#model'
 import { catalogCommands } from './cli/catalog-commands.ts'
 import { type Command, type Context, globalOptions, type Parsed, parseCommand, UsageError } from './cli/command.ts'
+import { connectCommands } from './cli/connect.ts'
 import { decideCommands } from './cli/decide-commands.ts'
 import { demo } from './cli/demo.ts'
 import { exit, exitOfError } from './cli/exit.ts'
+import { init } from './cli/init.ts'
 import { bad } from './cli/paint.ts'
 import { recordCommands } from './cli/record-commands.ts'
 import { runCommands } from './cli/run-commands.ts'
@@ -39,6 +41,8 @@ const explain: Record<string, Command> = {
 
 const commands: Record<string, Command> = {
   demo,
+  init,
+  ...connectCommands,
   ...systemCommands,
   ...catalogCommands,
   ...runCommands,

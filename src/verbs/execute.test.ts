@@ -1,10 +1,11 @@
 /** Runs with every real part in place: questions, doubts, cancels, budgets, keys and secrets. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventType, JsonObject, RunId } from '#model'
-import { caller, done, effects, openSpace, workspace } from '#test'
+import { caller, done, effects, openSpace, root, workspace } from '#test'
 import type { Verbs } from '#verbs'
 
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
@@ -290,6 +291,31 @@ test('execute() in a dry run calls nothing: results come from mocks, from the re
   assert.equal(effects(space).length, before)
   assert.equal(types(verbs, answer.run).filter((type) => type === 'call.sent').length, 0)
   assert.deepEqual(await verbs.replay(String(answer.run)), { ok: true, run: answer.run, calls: 6 })
+})
+
+test('execute() refuses a tool whose server cannot be reached as unreachable, and stops a run whose server lost its state', async (t) => {
+  const gone = { command: '/nowhere/at/all', args: [] }
+  const fx = (witness: string) => ({
+    command: process.execPath,
+    args: [join(root, 'test', 'servers', 'effects.ts')],
+    env: { EFFECTS: witness },
+    stateful: true,
+  })
+  const space = workspace(t)
+  const policy = { permissions: 'privileged', rules: [] }
+  writeFileSync(space.file, JSON.stringify({ mcpServers: { gone, fx: fx(space.witness) }, policy }))
+  const verbs = await openSpace(space)
+  const unreachable = await run(verbs, `await mcp.gone.tool({})`)
+  assert.equal((unreachable.error as JsonObject).code, 'UPSTREAM_UNREACHABLE', JSON.stringify(unreachable))
+  const lost = await run(
+    verbs,
+    `await mcp.fx.put({ key: 'a', value: 1 }); try { await mcp.fx.die({}) } catch {} try { await mcp.fx.put({ key: 'b', value: 1 }) } catch {} return 'went on'`,
+  )
+  assert.deepEqual(
+    [lost.status, (lost.error as JsonObject)?.code],
+    ['failed', 'UPSTREAM_STATE_LOST'],
+    JSON.stringify(lost),
+  )
 })
 
 test('execute() suggests a tool for an intent alone, and runs nothing', async (t) => {

@@ -137,6 +137,7 @@ export class World {
       return effect && ({ id, server: 'w', name: effect, effect, effectFrom: 'configuration', digest: 'd' } as Tool)
     },
     problemOf: () => null,
+    problemOfServer: () => null,
     try: async (tool: Tool, args: unknown, { signal }: { signal: AbortSignal }) => {
       const { call } = args as { call: string }
       const sent = this.#disk.events.filter((event) => event.type === 'call.sent' && event.body.call === call).length

@@ -13,8 +13,8 @@ export function findPlaces(): Places {
   const bounds = { memoryBytes: limits.scriptMemoryBytesMax, tasks: limits.scriptTasksMax, cpus: limits.scriptCpusMax }
   for (const resource of resources) {
     for (const { version, folder } of candidates(resource)) {
-      const place: Places = { version, folders: { [resource]: folder } }
-      if (!canMake(place, bounds)) continue
+      const isOther = Object.keys(places.folders).length > 0 && version !== places.version
+      if (isOther || !canMake({ version, folders: { [resource]: folder } }, bounds)) continue
       places.version = version
       places.folders[resource] = folder
       break

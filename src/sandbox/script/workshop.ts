@@ -43,7 +43,8 @@ export async function openWorkshop(folder: string, image: string | null): Promis
 
   async function make({ driver, wayOut, ...parts }: Order): Promise<Box> {
     count += 1
-    const own = join(home, String(count))
+    const serial = count
+    const own = join(home, String(serial))
     await mkdir(join(own, 'inputs'), { recursive: true })
     await chmod(join(own, 'inputs'), 0o755)
     const outbound = wayOut ? await openOutbound(join(own, 'outbound'), wayOut) : null

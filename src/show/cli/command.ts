@@ -31,6 +31,8 @@ export type Command = {
   usage: string
   does: string
   options?: ParseArgsOptionsConfig
+  /** Only told where the configuration is: what stands in it may be wrong. */
+  unconfigured?: true
   /** How many words may follow its name. */
   words: readonly [least: number, most: number]
   /** Answers with the exit code. */

@@ -12,7 +12,7 @@ export function findServers(place: Place): { files: FoundFile[]; servers: FoundS
   const files: FoundFile[] = []
   const servers: FoundServer[] = []
   for (const host of hosts) {
-    for (const file of host.files(place)) {
+    for (const file of new Set(host.files(place))) {
       try {
         servers.push(...serversIn(host, file, place.folder))
         files.push({ host: host.name, file })

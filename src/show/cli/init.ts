@@ -16,6 +16,7 @@ export const init: Command = {
   usage: 'init [--print]',
   does: 'take over the servers that Claude, Cursor, VS Code, Codex, Gemini and opencode know',
   options: { print: { type: 'boolean' } },
+  unconfigured: true,
   words: [0, 0],
   run: async (context) => {
     const file = target(context)

@@ -1,0 +1,102 @@
+/** What the tests of script boxes share: the tiers of this machine, boxes with a state folder of their own, and a look at what is left. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openScriptBoxes, type ScriptBoxes, type ScriptBoxesOptions, type ScriptTier } from '#sandbox'
+
+export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'metier', 'services')
+
+const binaries: Record<ScriptTier, string[]> = {
+  os: ['/usr/bin/bwrap', '/usr/local/bin/bwrap'],
+  gvisor: [join(cacheFolder, 'runsc', 'runsc')],
+}
+const recipes: Record<ScriptTier, string> = { os: 'bubblewrap', gvisor: 'runsc' }
+
+/** The program of a tier on this machine, or null. */
+export function binaryOf(tier: ScriptTier): string | null {
+  return binaries[tier].find(existsSync) ?? null
+}
+
+/** false, or why the tests of a tier cannot run. */
+export function whyNot(tier: ScriptTier): string | false {
+  if (process.platform !== 'linux') return `needs ${recipes[tier]}: run on Linux`
+  return binaryOf(tier) ? false : `needs ${recipes[tier]}: node scripts/services.ts up ${recipes[tier]}`
+}
+
+export type Lodging = { boxes: ScriptBoxes; folder: string; close(): Promise<void> }
+
+/** Boxes of these tiers alone, with a state folder that goes when they close. */
+export function lodge(tiers: ScriptTier[], options: Partial<ScriptBoxesOptions> = {}): Lodging {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'metier-script-'))
+  const pick = (tier: ScriptTier) => (tiers.includes(tier) ? binaryOf(tier) : null)
+  const boxes = openScriptBoxes({ bwrap: pick('os'), runsc: pick('gvisor'), ...options, folder })
+  const close = async () => {
+    await boxes.close()
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  return { boxes, folder, close }
+}
+
+/** Everything that boxes of this process, or of that state folder, may have left behind; empty when all is well. */
+export function leftovers(folder: string): string[] {
+  const mine = (name: string) => name.includes(`-${process.pid}-`)
+  return [
+    ...children(process.pid).map((pid) => `process ${pid}`),
+    ...cgroups().filter(mine),
+    ...readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(folder)),
+    ...(existsSync(join(folder, 'boxes')) ? readdirSync(join(folder, 'boxes')).filter((name) => !mine(name)) : []),
+    ...boxFolders(folder),
+  ]
+}
+
+/** Folders of single boxes: their parent, of a living process, may stay. */
+function boxFolders(folder: string): string[] {
+  const boxes = join(folder, 'boxes')
+  const owners = existsSync(boxes) ? readdirSync(boxes) : []
+  return owners.flatMap((owner) => readdirSync(join(boxes, owner)).filter((name) => /^\d+$/.test(name)))
+}
+
+export function cgroups(): string[] {
+  const parents = readFileSync('/proc/self/cgroup', 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+      return path === undefined
+        ? []
+        : (controllers ? controllers.split(',') : ['']).map((one) => join('/sys/fs/cgroup', one, path))
+    })
+  const all = parents.filter(existsSync).flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+  return [...new Set(all)].filter((path) => path.includes('/metier-box-'))
+}
+
+/** The living processes that descend from one. */
+export function children(pid: number): number[] {
+  const own = readdirSync(`/proc/${pid}/task`).flatMap((task) => numbers(`/proc/${pid}/task/${task}/children`))
+  return own.flatMap((child) => {
+    try {
+      const isDead = / Z /.test(readFileSync(`/proc/${child}/stat`, 'utf8'))
+      return isDead ? [] : [child, ...children(child)]
+    } catch {
+      return [] // it ended while we looked
+    }
+  })
+}
+
+function numbers(file: string): number[] {
+  return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+/** Whether any process of the machine has this in its command line. */
+export function isRunning(words: string): boolean {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .some((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(words)
+      } catch {
+        return false
+      }
+    })
+}
