@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
+import { installMcpServers, probeMcpServers } from './mcp-servers.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
 import { openAddresses, runningServer } from './server-process.ts'
 
@@ -35,6 +36,13 @@ const recipes: Recipe[] = [
     install: async ({ folder, say }) => installRunsc({ folder, path, say }),
     start: async () => {},
     ready: async ({ folder }) => probeRunsc(folder),
+    stop: async () => {},
+  },
+  {
+    name: 'mcp-servers',
+    install: async ({ folder, say }) => installMcpServers({ folder, path, say }),
+    start: async () => {},
+    ready: async ({ folder }) => probeMcpServers(folder),
     stop: async () => {},
   },
 ]

@@ -1,4 +1,5 @@
 /** One entry of the record, and what each type of it carries. The words here are frozen: others rely on them. */
+import type { PolicyRule } from './config.ts'
 import type { ErrorData } from './errors.ts'
 import type { IsolationReport } from './isolation.ts'
 import type { RawJson } from './json.ts'
@@ -63,7 +64,8 @@ export type EventBodies = {
     from: string
     args?: unknown
     reason?: string
-    rule?: unknown
+    /** A line of policy that the human chose to write, for the rest of this run or for good. */
+    rule?: PolicyRule
   }
   'call.settled': {
     call: string
@@ -74,7 +76,7 @@ export type EventBodies = {
     from: string
   }
   'cancel.asked': { who: string; from: string; reason?: string }
-  'policy.changed': { rule: unknown; who: string; from: string }
+  'policy.changed': { rule: PolicyRule; who: string; from: string }
   'run.logged': { lines: LogLine[]; dropped?: number }
   'code.traced': { operations: string[]; dropped?: number }
   'run.suspended': { why: 'approval' | 'uncertain' | 'stopped'; calls: string[] }

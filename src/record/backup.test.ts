@@ -1,6 +1,6 @@
 /** Backup while others write: the copy is a home again. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, renameSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -13,10 +13,12 @@ test('backup() copies a living record, which verifies with the keys of its home'
   const store = await openSample(t)
   await finishSample(store, 1, 'x'.repeat(70_000))
   await store.checkpoint()
+  const kept = readFileSync(join(store.home, 'checkpoints.jsonl'), 'utf8')
   const writing = Promise.all(Array.from({ length: 10 }, () => finishSample(store, 5)))
   const file = join(folder, 'copy.db')
   await store.backup(file)
   await writing
+  assert.ok(readFileSync(join(`${file}.files`, 'checkpoints.jsonl'), 'utf8').startsWith(kept))
   await assert.rejects(store.backup(file), /it exists already/)
 
   const home = join(folder, 'home')

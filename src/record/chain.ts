@@ -97,7 +97,6 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   async function durable(): Promise<void> {
     post()
     await posted
-    if (failure) throw failure
   }
 
   function append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number } {

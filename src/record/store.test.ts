@@ -29,6 +29,8 @@ test('openStore() refuses what it cannot trust, in plain words', async (t) => {
   await assert.rejects(openStore({ home: file }), withCode('CONFIG_INVALID'))
   await assert.rejects(openStore({ home: join(folder, 'none'), create: false }), withCode('CONFIG_INVALID'))
   assert.equal(existsSync(join(folder, 'none')), false)
+  await assert.rejects(openStore({ home: folder, create: false }), withCode('CONFIG_INVALID'))
+  assert.equal(existsSync(join(folder, 'metier.db')), false)
 
   const garbage = join(folder, 'garbage')
   await (await openStore({ home: garbage })).close()
@@ -93,6 +95,16 @@ test('append() fixes place and time at once, and time never goes back', async (t
     [2, '2025-11-13T02:13:20.005Z'],
     [3, '2025-11-13T02:13:20.005Z'],
   ])
+})
+
+test('durable() with nothing new to write is fulfilled', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  await chain.durable()
+  await chain.durable()
+  await pause(0)
+  await chain.durable()
+  assert.equal(store.events(chain.run).length, 1)
 })
 
 test('what nobody waits for is committed all the same, soon', async (t) => {
@@ -246,11 +258,18 @@ test('what another process sends reaches the owner within 100 ms, and the chain 
   const delays: number[] = []
   for (let round = 0; round < 5; round++) {
     const arrived = Promise.withResolvers<void>()
-    const stop = chain.onInbox(arrived.resolve)
+    let calls = 0
+    const stop = chain.onInbox(() => {
+      calls += 1
+      arrived.resolve()
+    })
     await other.send(chain.run, 'call.settled', { call: '1', how: 'done', value: 5, who: 'me', from: 'there' })
     const sent = performance.now()
     await arrived.promise
     delays.push(performance.now() - sent)
+    await store.appendHome('tool.pinned', { tool: 'a:b', digest: '0', diff: [] })
+    await pause(2 * limits.foreignPollMs)
+    assert.equal(calls, 1, 'told once, whatever else is written')
     stop()
     if (round < 4) for (const { id } of chain.inbox()) chain.consume(id)
     await chain.durable()
@@ -326,6 +345,17 @@ test('close() writes what is buffered, signs a checkpoint and leaves no lock, no
     again.events('home').map(({ type }) => type),
     ['run.opened', 'ledger.checkpointed'],
   )
+})
+
+test('a store that was closed refuses everything, and can be closed again', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  await store.close()
+  await assert.rejects(store.appendHome('tool.pinned', { tool: 'a:b', digest: '0', diff: [] }), /the store was closed/)
+  chain.append('call.sent', { call: '1', attempt: 1 })
+  await assert.rejects(chain.durable(), /the store was closed/)
+  chain.onInbox(() => {})
+  await store.close()
 })
 
 test('a store that only read leaves the home as it was', async (t) => {

@@ -13,6 +13,8 @@ import {
   type Json,
   keyParameter,
   limits,
+  type PermissionSet,
+  type PolicyRule,
   type ProgramEnd,
   programTool,
   RawJson,
@@ -24,6 +26,7 @@ import {
 } from '#model'
 import type { Secrets } from '#record'
 import type { RecordedCall } from './journal.ts'
+import { decide, type Verdict } from './policy.ts'
 
 export type OpenCall = {
   id: string
@@ -156,7 +159,7 @@ export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, spent: 
 }
 
 /** A secret goes freely only to the server it came from. */
-export function leakOf(call: OpenCall, secrets: Secrets): string | null {
+function leakOf(call: OpenCall, secrets: Secrets): string | null {
   const { server } = splitToolId(call.tool)!
   const { foreign } = secrets.reveal(argumentsOf(call), server)
   const origins = [...new Set(foreign.map(({ from }) => (from === 'args' ? "the run's arguments" : from)))]
@@ -176,4 +179,16 @@ export function isOurs(tool: string): boolean {
 export function repeats({ effect, sentAt }: RecordedCall, now: number): boolean {
   if (effect === null || effect === 'unsafe') return false
   return !effect.startsWith('keyed:') || now - (sentAt ?? 0) < limits.keyMsMax
+}
+
+/** Why a human is asked even though the policy allows the call. */
+export function doubtOf(call: OpenCall, secrets: Secrets): string | null {
+  return leakOf(call, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
+}
+
+export function verdictOn(
+  call: OpenCall,
+  { permissions, rules }: { permissions: PermissionSet; rules: PolicyRule[] },
+): Verdict {
+  return decide({ tool: call.tool, effect: call.effect!, args: argumentsOf(call) }, permissions, rules)
 }

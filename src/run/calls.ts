@@ -10,27 +10,25 @@ import {
   toText,
 } from '#model'
 import {
-  argumentsOf,
+  doubtOf,
   endResult,
   fresh,
   isOurs,
   issuedBody,
   keyOf,
-  leakOf,
   type OpenCall,
   type Result,
   refusalOf,
   reopened,
   repeats,
   resultMember,
+  verdictOn,
   withoutCode,
 } from './call.ts'
 import type { Desk } from './desk.ts'
 import { denial, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
-import type { Pretend } from './mocks.ts'
 import { placeOf } from './place.ts'
-import { decide } from './policy.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
 
 type Resolved = EventBodies['call.resolved']
@@ -129,7 +127,23 @@ export class Calls {
     if (call?.state !== 'asking' || body.digest !== call.approval!.digest) return
     this.#desk.chain.append('approval.answered', body)
     if (body.args !== undefined) call.edited = toText(body.args)
+    if (body.rule !== undefined) this.#desk.policy.rules.push(body.rule)
     this.#apply(call, body)
+    if (body.rule !== undefined) this.#answerAlike(body)
+  }
+
+  /** A line of policy answers the other questions that it is about. */
+  #answerAlike({ rule, who, from }: EventBodies['approval.answered']): void {
+    for (const call of [...this.open.values()]) {
+      if (
+        call.state !== 'asking' ||
+        verdictOn(call, this.#desk.policy).then !== 'allow' ||
+        doubtOf(call, this.#desk.secrets) !== null
+      )
+        continue
+      const { id: approval, digest } = call.approval!
+      this.answer({ approval, call: call.id, digest, answer: 'approved', who, from, reason: `by ${toText(rule)}` })
+    }
   }
 
   settle(body: EventBodies['call.settled']): void {
@@ -155,20 +169,15 @@ export class Calls {
   #route(call: OpenCall): void {
     const refusal = refusalOf(call, this.#desk, this.#spent)
     if (refusal !== null) return this.#refuse(call, refusal)
-    const { permissions, rules } = this.#desk.policy
-    const verdict = decide({ tool: call.tool, effect: call.effect!, args: argumentsOf(call) }, permissions, rules)
-    if (this.#desk.pretend !== null && verdict.then !== 'deny') return this.#pretend(call, this.#desk.pretend)
-    const doubt = leakOf(call, this.#desk.secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
+    const verdict = verdictOn(call, this.#desk.policy)
+    const pretended = verdict.then === 'deny' ? undefined : this.#desk.pretend?.(call)
+    if (pretended !== undefined) return this.#resolve(call, 'answered', pretended.result, pretended.by)
+    const doubt = doubtOf(call, this.#desk.secrets)
     if (verdict.then === 'allow' && doubt !== null) return this.#ask(call, doubt)
     if (verdict.then === 'allow') return this.#send(call)
     if (verdict.then === 'ask') return this.#ask(call, verdict.because)
     const message = `Cannot call "${call.tool}": denied by ${verdict.because}`
     this.#refuse(call, new AppError('PERMISSION_DENIED', message, { tool: call.tool, because: verdict.because }))
-  }
-
-  #pretend(call: OpenCall, pretend: Pretend): void {
-    const { result, by } = pretend(call)
-    this.#resolve(call, 'answered', result, by)
   }
 
   #ask(call: OpenCall, because: string): void {

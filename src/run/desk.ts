@@ -9,7 +9,8 @@ export type Desk = {
   chain: Chain
   catalog: Catalog
   secrets: Secrets
-  policy: { permissions: PermissionSet; rules: readonly PolicyRule[] }
+  /** Rules are tried in order; what humans write during the run stands after those it began with. */
+  policy: { permissions: PermissionSet; rules: PolicyRule[] }
   budget: Budget
   /** Arguments that a fork puts in place of those of one call. */
   edits: ReadonlyMap<string, string>

@@ -1,5 +1,5 @@
 /** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
-import { AppError, type Delivery, type Effect, type Event, type EventBodies, toText } from '#model'
+import { AppError, type Delivery, type Effect, type Event, type EventBodies, type PolicyRule, toText } from '#model'
 import { placeOf } from './place.ts'
 
 export type RecordedCall = {
@@ -28,6 +28,8 @@ export type Journal = {
   /** Results in the order in which they arrived, each with the program that waits for it. */
   deliveries: { program: string; delivery: Delivery }[]
   logLines: number
+  /** Lines of policy that humans wrote for this run. */
+  rules: PolicyRule[]
   cancelled: EventBodies['cancel.asked'] | null
 }
 
@@ -45,7 +47,7 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
 }
 
 export function newJournal(started: EventBodies['run.started'], startedAt: number): Journal {
-  return { started, startedAt, calls: new Map(), deliveries: [], logLines: 0, cancelled: null }
+  return { started, startedAt, calls: new Map(), deliveries: [], logLines: 0, rules: [], cancelled: null }
 }
 
 function fold(journal: Journal, event: Event, text: (value: unknown) => string): void {
@@ -72,6 +74,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string):
       const call = callOf(journal, event.body.call)
       call.answered = event.body
       if (event.body.args !== undefined) call.edited = text(event.body.args)
+      if (event.body.rule !== undefined) journal.rules.push(event.body.rule)
       break
     }
     case 'run.logged':

@@ -11,11 +11,13 @@ import {
   type Budget,
   type Config,
   type EventBodies,
+  homeChain,
   type Json,
   limits,
   newId,
   type PermissionSet,
   type Plan,
+  type PolicyRule,
   type Program,
   type RunId,
   splitToolId,
@@ -97,7 +99,8 @@ export function openEngine(parts: Parts): Engine {
     mocks: Mocks = {},
   ): ActiveRun => {
     const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
-    const policy = { permissions: journal.started.permissions, rules: config.policy.rules }
+    const rules = [...config.policy.rules, ...standingRules(store), ...journal.rules]
+    const policy = { permissions: journal.started.permissions, rules }
     const nest = nestOf(journal)
     const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
     const run: ActiveRun = {
@@ -237,6 +240,13 @@ function withoutSecrets(request: RunRequest, seed: string, config: Config) {
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
+
+/** What humans answered with "always": these lines stand after the file's, and so never beat one of them. */
+export function standingRules(store: Store): PolicyRule[] {
+  return store
+    .events(homeChain, { type: 'policy.changed' })
+    .flatMap((event) => (event.type === 'policy.changed' ? [event.body.rule] : []))
+}
 
 /** The servers that a run has sent something to. */
 function serversOf({ calls }: Journal): Set<string> {

@@ -1,10 +1,16 @@
 /** What humans decide about runs: approvals, calls in doubt, and the end of a run. */
-import { AppError, type EventBodies, type Json, type JsonObject, type RunId } from '#model'
+import { AppError, type EventBodies, type Json, type JsonObject, type PolicyRule, type RunId } from '#model'
 import { answerOf, approvalsOf, parsed, type RunView, viewRun } from './answer.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { invalid } from './input.ts'
 
-export type Decision = { answer: 'approved' | 'denied'; args?: Json; reason?: string }
+/** `scope` turns a yes into a line of policy for the tool: for the rest of the run, or for good. */
+export type Decision = {
+  answer: 'approved' | 'denied'
+  args?: Json
+  reason?: string
+  scope?: 'once' | 'run' | 'always'
+}
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
 const finished = ['done', 'failed', 'cancelled']
@@ -17,13 +23,18 @@ export function openApprovals({ store }: Parts): JsonObject[] {
 /** The answer is bound to the digest of the arguments that were asked about. */
 export async function decideApproval(parts: Parts, id: string, decision: Decision, caller: Caller, goOn: boolean) {
   const { view, asked } = findApproval(parts, id)
+  const { scope = 'once', ...answer } = decision
+  const rule: PolicyRule = { tool: view.calls.find(({ call }) => call === asked.call)!.tool, then: 'allow' }
+  const { name: who, kind: from } = caller.actor
+  if (scope === 'always') await parts.store.appendHome('policy.changed', { rule, who, from })
   const body: EventBodies['approval.answered'] = {
     approval: asked.approval,
     call: asked.call,
     digest: asked.digest,
-    ...decision,
-    who: caller.actor.name,
-    from: caller.actor.kind,
+    ...answer,
+    ...(scope === 'once' ? {} : { rule }),
+    who,
+    from,
   }
   await parts.store.send(view.row.run, 'approval.answered', body)
   return moveOn(parts, view.row.run, caller, goOn)

@@ -38,6 +38,20 @@ test('execute() suspends at a question, without a process, and goes on by replay
   await assert.rejects(verbs.decide(id, { answer: 'approved' }, caller, true), { code: 'INVALID_INPUT_PARAM' })
 })
 
+test('decide() turns a yes into a line of policy, for the rest of the run or for good, which never beats the file', async (t) => {
+  const { verbs } = await open(t, { policy: { permissions: 'standard', rules: [{ tool: 'fx:pay', then: 'ask' }] } })
+  const program = `const all = await Promise.all([1, 2].map((by) => mcp.fx.add({ key: 'k' + by, by }))); return [...all, await mcp.fx.add({ key: 'k3', by: 3 })].map((one) => one.total)`
+  const first = await run(verbs, program)
+  const answer = await verbs.decide(question(first).id, { answer: 'approved', scope: 'run' }, caller, true)
+  assert.deepEqual([answer.status, answer.result], ['done', [1, 2, 3]], JSON.stringify(answer))
+  const second = await run(verbs, `return (await mcp.fx.add({ key: 'z', by: 1 })).total`)
+  await verbs.decide(question(second).id, { answer: 'approved', scope: 'always' }, caller, true)
+  assert.equal((await run(verbs, `return (await mcp.fx.add({ key: 'y', by: 4 })).total`)).result, 4)
+  const pay = `return (await mcp.fx.pay({ account: 'a', amount: 1 })).amount`
+  await verbs.decide(question(await run(verbs, pay)).id, { answer: 'approved', scope: 'always' }, caller, true)
+  assert.equal(question(await run(verbs, pay)).tool, 'fx:pay', 'a line of the file comes first')
+})
+
 test('execute() throws a denial in the program, which may handle it', async (t) => {
   const { space, verbs } = await open(t, asking)
   const program = `try { await mcp.fx.add({ key: 'x', by: 2 }) } catch (error) { return [error.name, error.code, error.tool] }`

@@ -111,6 +111,9 @@ export function artifactsContract(name: string, open: (t: TestContext) => Promis
       const put = artifacts.put({ ...input(), bytes: 10, content: stuck(), signal: AbortSignal.timeout(30) })
       await assert.rejects(put, { code: 'CANCELLED' })
       assert.deepEqual(await artifacts.list(), [])
+      await assert.rejects(artifacts.put({ ...input(), signal: AbortSignal.abort() }), { code: 'CANCELLED' })
+      const calm = await artifacts.put({ ...input(), signal: new AbortController().signal })
+      assert.deepEqual(await artifacts.list(), [calm])
     })
 
     test('two artifacts of the same name are two artifacts', async (t) => {

@@ -237,7 +237,7 @@ print(n)`
 
     test('no package manager works inside', async () => {
       const script = `
-for c in 'python3 -m pip --version' 'python3 -m ensurepip' 'pip3 install x' 'apt-get install -y sl' 'dpkg -l' 'npm install x' 'gem install x' 'cargo install x'; do
+for c in 'python3 -m pip --version' 'python3 -m ensurepip' 'pip3 install x' 'apt-get install -y sl' 'dpkg -i x.deb' 'npm install x' 'gem install x' 'cargo install x'; do
   timeout 10 $c >/dev/null 2>&1 && echo "OPEN $c"; done; python3 -c 'import pip' 2>&1 | tail -n 1; ls -A /usr/local; exit 0`
       assert.equal((await run({ script })).stdout, "ModuleNotFoundError: No module named 'pip'\n")
     })

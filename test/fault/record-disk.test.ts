@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, newId, type RunId } from '#model'
-import { type Chain, openStore, verify } from '#record'
+import { type Chain, homePaths, openArtifactFolder, openStore, verify } from '#record'
 import { dice, temporaryFolder } from '#test'
 import { sampleStart, startKeeper } from './record-process.ts'
 
@@ -77,6 +77,9 @@ test('a full disk is refused clearly, loses nothing, and the store goes on when 
     assert.equal(store.events(chain.run).length, last, 'what was acknowledged is there, and nothing else')
     const verdict = await verify(store.home)
     assert.equal(verdict.ok, true, verdict.reason)
+    const artifacts = openArtifactFolder(homePaths(store.home).artifacts)
+    await assert.rejects(artifacts.put(artifact(600_000)), { code: 'STORE_FULL' })
+    assert.deepEqual(await artifacts.list(), [])
     rmSync(join(disk, 'filler'))
     runs.push(chain.run)
   }
@@ -88,6 +91,13 @@ test('a full disk is refused clearly, loses nothing, and the store goes on when 
   const verdict = await verify(store.home)
   assert.equal(verdict.ok, true, verdict.reason)
 })
+
+function artifact(bytes: number) {
+  async function* content() {
+    yield Buffer.alloc(bytes)
+  }
+  return { owner: newId<RunId>(), name: 'a.bin', type: 'application/octet-stream', bytes, content: content() }
+}
 
 function mountSmall(t: TestContext): string {
   const disk = mkdtempSync(join(tmpdir(), 'metier-disk-'))
@@ -130,4 +140,6 @@ test('a home that cannot be written is refused with what to do', async (t) => {
     assert.equal(refused.code, 'CONFIG_INVALID')
     assert.match(refused.message, /^Cannot open .*Choose a folder that you may write with --home$/)
   }
+  const artifacts = openArtifactFolder(homePaths(home).artifacts)
+  await assert.rejects(artifacts.put(artifact(1)), { code: 'S3_ACCESS_DENIED' })
 })

@@ -24,7 +24,7 @@ export type EnvironmentOptions = {
 export function environmentOf({ interpreter, outbound, goRoot }: EnvironmentOptions): Record<string, string> {
   return {
     ...always,
-    ...(interpreter === 'python' ? { PYTHONDONTWRITEBYTECODE: '1' } : {}),
+    ...(interpreter === 'python' ? { PYTHONPATH: '/box/python', PYTHONDONTWRITEBYTECODE: '1' } : {}),
     ...(interpreter === 'go' && goRoot ? { ...go, GOROOT: goRoot } : {}),
     ...(outbound ? wayOut('http://127.0.0.1:3128') : {}),
   }

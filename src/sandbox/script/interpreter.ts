@@ -21,7 +21,7 @@ export function parseInterpreter(name: unknown): Interpreter {
 
 /** Each waits for the end of its input with everything else done, and leaves nothing on it for the script to read. */
 const starts: Record<Interpreter, string> = {
-  python: 'exec python3 -u -',
+  python: 'exec python3 -',
   // Read to its end first: a command of the script that reads its input would eat the lines that follow it.
   bash: `exec bash -c 's=$(cat; printf x); exec </dev/null; eval "unset -v s;\${s%x}"'`,
   // Built, then run: "go run" would hide the exit code.

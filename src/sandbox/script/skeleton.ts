@@ -19,18 +19,26 @@ import { AppError } from '#model'
 /** Ours in every box: the inputs, Go with what it compiled ahead, the socket of the proxy, and what the kernel shows. */
 export const mountPoints = ['inputs', 'box/go', 'box/go-cache', 'box/outbound', 'proc', 'dev', 'sys', 'tmp']
 
+/**
+ * Each line leaves a script in Python when it is printed, so that of one that is stopped something is known. Python's own option
+ * for it would read the script byte by byte, and lose output where gVisor takes less at a time than it was given.
+ */
+const pythonStart = 'import sys\nsys.stdout.reconfigure(line_buffering=True)\n'
+
 export type SkeletonOptions = { tops: string[]; links: Record<string, string>; isHost: boolean }
 
 /** Its folder. Complete or not there: it is made beside its place and moved. */
 export function makeSkeleton(folder: string, options: SkeletonOptions): string {
   const linker = statSync('/etc/ld.so.cache', { throwIfNoEntry: false })
-  const recipe = JSON.stringify([1, options, mountPoints, linker?.mtimeMs])
+  const recipe = JSON.stringify([pythonStart, options, mountPoints, linker?.mtimeMs])
   const skeleton = join(folder, `rootfs-${createHash('sha256').update(recipe).digest('hex').slice(0, 16)}`)
   if (existsSync(skeleton)) return skeleton
   const draft = `${skeleton}.${process.pid}.new`
   rmSync(draft, { recursive: true, force: true })
   for (const point of [...mountPoints, ...options.tops]) makeFolder(join(draft, point))
   for (const [name, target] of Object.entries(options.links)) symlinkSync(target, join(draft, name))
+  makeFolder(join(draft, 'box/python'))
+  writeReadable(join(draft, 'box/python/sitecustomize.py'), pythonStart)
   if (options.isHost) writeEtc(join(draft, 'etc'))
   try {
     renameSync(draft, skeleton)
@@ -58,19 +66,24 @@ function writeEtc(etc: string): void {
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
   }
   makeFolder(join(etc, 'alternatives'))
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(etc, name), text)
+  for (const [name, text] of Object.entries(files)) writeReadable(join(etc, name), text)
   const copied = ['ld.so.cache', 'ssl/certs/ca-certificates.crt'].filter((name) => existsSync(join('/etc', name)))
   for (const name of copied) {
     makeFolder(dirname(join(etc, name)))
     copyFileSync(join('/etc', name), join(etc, name))
+    chmodSync(join(etc, name), 0o644)
   }
-  for (const name of [...Object.keys(files), ...copied]) chmodSync(join(etc, name), 0o644)
   // Commands such as awk are links through here.
   const links = existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives', { withFileTypes: true }) : []
   for (const { name } of links.filter((entry) => entry.isSymbolicLink())) {
     const target = readlinkSync(join('/etc/alternatives', name))
     if (/^\/usr\/(?:s?bin|lib)\//.test(target)) symlinkSync(target, join(etc, 'alternatives', name))
   }
+}
+
+function writeReadable(file: string, text: string): void {
+  writeFileSync(file, text)
+  chmodSync(file, 0o644)
 }
 
 /** With every folder above it down to the draft, readable for the script's user whatever our mask is. */

@@ -50,8 +50,8 @@ export async function openWorkshop(folder: string, image: string | null): Promis
     const outbound = wayOut ? await openOutbound(join(own, 'outbound'), wayOut) : null
     const plan = {
       ...parts,
-      id: `box-${ownerName()}-${count}`,
-      serial: count,
+      id: `box-${ownerName()}-${serial}`,
+      serial,
       folder: own,
       outbound: outbound?.folder ?? null,
     }

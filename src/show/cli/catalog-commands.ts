@@ -1,7 +1,7 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, type Tool, type ToolDiff } from '#model'
-import { decide } from '#run'
+import { decide, standingRules } from '#run'
 import type { Command } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, faint, good, oneLine, strong, table, warn } from './paint.ts'
@@ -110,9 +110,11 @@ export const catalogCommands: Record<string, Command> = {
     words: [1, 2],
     run: async ({ verbs, config, words, json, print }) => {
       const [id, text] = words
-      const tool = await toolNamed((await verbs()).catalog, id!, 'explain')
+      const { catalog, store } = await verbs()
+      const tool = await toolNamed(catalog, id!, 'explain')
       const args = text === undefined ? {} : (JSON.parse(text) as Json)
-      const { permissions, rules } = config.policy
+      const { permissions } = config.policy
+      const rules = [...config.policy.rules, ...standingRules(store)]
       const verdict = decide({ tool: tool.id, effect: tool.effect, args }, permissions, rules)
       const effect = { effect: tool.effect, effectFrom: tool.effectFrom }
       if (json) print(JSON.stringify({ tool: tool.id, ...effect, ...verdict }))

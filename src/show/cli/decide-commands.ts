@@ -29,16 +29,17 @@ export const decideCommands: Record<string, Command> = {
   },
   approve: {
     group: 'Decide',
-    usage: 'approve ID [--edit JSON] [--no-resume]',
+    usage: 'approve ID [--edit JSON] [--run|--always] [--no-resume]',
     does: 'let a call be made, as asked or with other arguments',
-    options: { edit: { type: 'string' }, ...resumeOption },
+    options: { edit: { type: 'string' }, run: { type: 'boolean' }, always: { type: 'boolean' }, ...resumeOption },
     words: [1, 1],
     run: async (context) => {
       const { edit } = context.options
       const args = edit === undefined ? {} : { args: json('--edit', edit) }
+      const scope = context.options.always === true ? 'always' : context.options.run === true ? 'run' : 'once'
       const goOn = context.options['no-resume'] !== true
       const verbs = await context.verbs()
-      const decided = verbs.decide(context.words[0]!, { answer: 'approved', ...args }, context.caller, goOn)
+      const decided = verbs.decide(context.words[0]!, { answer: 'approved', ...args, scope }, context.caller, goOn)
       return answer(context, decided, recorded(goOn))
     },
   },
