@@ -136,11 +136,15 @@ function must(answer: JsonObject, status: string): JsonObject {
 }
 
 /** Another process runs the program and is killed in the middle of its second effect. */
-async function crash({ file, book }: Stage, verbs: Verbs): Promise<JsonObject> {
+async function crash({ file, book, config }: Stage, verbs: Verbs): Promise<JsonObject> {
   const before = bookLines(book)
-  const child = spawn(programPath, ['execute', 'ship everything', '--code', '-', '--quiet', '--config', file], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    programPath,
+    ['execute', 'ship everything', '--code', '-', '--quiet', '--config', file, '--home', config.home],
+    {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    },
+  )
   child.stdin!.end(shipProgram)
   for (let i = 0; bookLines(book) < before + 2; i++) {
     if (i > 1500 || child.exitCode !== null)
