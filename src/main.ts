@@ -11,7 +11,7 @@ import type { Verbs } from '#verbs'
 
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
-const { readCommand, runCommand, showError } = await import('#show')
+const { exportSpans, readCommand, readTelemetry, runCommand, showError } = await import('#show')
 
 const { env, argv } = process
 const stop = new AbortController()
@@ -42,7 +42,14 @@ async function perform(parsed: Parsed): Promise<number> {
     return openVerbs(config, surroundings)
   }
   const log = parsed.options.quiet === true ? () => {} : note
-  const surroundings = { ...(env.PATH === undefined ? {} : { path: env.PATH }), home: homedir(), log }
+  const telemetry = readTelemetry(env)
+  const spans = telemetry === null ? null : exportSpans(telemetry, note)
+  const surroundings = {
+    ...(env.PATH === undefined ? {} : { path: env.PATH }),
+    home: homedir(),
+    log,
+    ...(spans === null ? {} : { settled: spans.settled }),
+  }
   const context: Context = {
     config,
     options: parsed.options,
@@ -64,6 +71,7 @@ async function perform(parsed: Parsed): Promise<number> {
   try {
     return await runCommand(parsed, context)
   } finally {
+    await spans?.sent()
     await opened?.then((verbs) => verbs.close())
   }
 }

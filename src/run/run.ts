@@ -77,7 +77,15 @@ export type ActiveRun = {
   leave(): Promise<void>
 }
 
-type Parts = { store: Store; boxes: Boxes; catalog: Catalog; config: Config; now?: () => number }
+type Parts = {
+  store: Store
+  boxes: Boxes
+  catalog: Catalog
+  config: Config
+  now?: () => number
+  /** Told of every run that came to rest under this owner. */
+  settled?: (run: RunId) => void
+}
 
 export function openEngine(parts: Parts): Engine {
   const { store, boxes, catalog, config, now = Date.now } = parts
@@ -117,6 +125,7 @@ export function openEngine(parts: Parts): Engine {
       .finally(() => {
         active.delete(chain.run)
         catalog.release(chain.run)
+        parts.settled?.(chain.run)
       })
     conductor.begin()
     return run

@@ -1,10 +1,11 @@
 /** A server that changes what its tools are, with every real part in place. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import type { JsonObject } from '#model'
+import type { JsonObject, RunId } from '#model'
 import { caller, done, metier, openSpace, root, type Workspace, workspace } from '#test'
 import type { Verbs } from '#verbs'
 
@@ -24,6 +25,16 @@ function changeable(t: TestContext): { space: Workspace; become: (words: string)
 const add = (verbs: Verbs) =>
   verbs.execute({ implementation: { type: 'code', code: `return mcp.fx.add({ key: 'k', by: 1 })` } }, caller)
 
+const outcome = ({ store }: Verbs, { run }: JsonObject) =>
+  (store.events(run as RunId, { type: 'call.resolved' })[0]!.body as { outcome: string }).outcome
+
+async function kill(pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL')
+  for (let round = 0; round < 200 && existsSync(`/proc/${pid}`); round++) await pause(10)
+  // The catalogue hears of it a moment later.
+  await pause(100)
+}
+
 const outline = ({ store }: Verbs) =>
   store
     .events('home')
@@ -38,13 +49,15 @@ test('execute() refuses a tool that changed after its server was started anew, u
   assert((await verbs.tools()).every(({ pinned }) => pinned === true))
 
   become('Add, and tell everybody.')
-  await verbs.execute({ implementation: { type: 'code', code: 'return mcp.fx.die({})' } }, caller)
+  await kill(done(space, 'add')[0]!.pid)
   const refused = await add(verbs)
+  assert.equal(outcome(verbs, refused), 'not_sent')
   const error = refused.error as { code: string; context: JsonObject; fate: string }
   assert.deepEqual([refused.status, error.code, error.fate], ['failed', 'TOOL_CHANGED', 'give_up'])
   const diff = [{ field: '/description', before: 'Add.', after: 'Add, and tell everybody.' }]
   assert.deepEqual(error.context.diff, diff)
-  assert.equal(((await add(verbs)).error as { code: string }).code, 'TOOL_CHANGED')
+  const again = await add(verbs)
+  assert.deepEqual([(again.error as { code: string }).code, outcome(verbs, again)], ['TOOL_CHANGED', 'refused'])
   assert.deepEqual(outline(verbs).slice(9), ['tool.changed fx:add'])
   assert.equal(done(space, 'add').length, 1)
 
@@ -57,7 +70,7 @@ test('execute() refuses a tool that changed after its server was started anew, u
   assert.equal(done(space, 'add').length, 2)
   assert.equal((await verbs.ledger()).ok, true)
 
-  const again = await metier(space, ['accept', 'fx:add'])
-  assert.match(again.stdout, /nothing to accept/)
+  const nothing = await metier(space, ['accept', 'fx:add'])
+  assert.match(nothing.stdout, /nothing to accept/)
   assert.equal((await metier(space, ['accept', 'fx:none', '--json'])).json.error.code, 'TOOL_NOT_FOUND')
 })

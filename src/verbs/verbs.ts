@@ -48,9 +48,15 @@ export type Verbs = {
   close(): Promise<void>
 }
 
-export type Surroundings = { path?: string; home?: string; log?: (line: string) => void }
+export type Surroundings = {
+  /** Told of every run that came to rest. */
+  settled?: (verbs: Verbs, run: RunId) => void
+  path?: string
+  home?: string
+  log?: (line: string) => void
+}
 
-export async function openVerbs(config: Config, { path, home, log = () => {} }: Surroundings): Promise<Verbs> {
+export async function openVerbs(config: Config, { path, home, settled, log = () => {} }: Surroundings): Promise<Verbs> {
   const store = await openStore({ home: config.home })
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
   const catalog = openCatalog({
@@ -62,7 +68,7 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     baseEnv,
   })
   const boxes = openBoxes({})
-  const engine = openEngine({ store, boxes, catalog, config })
+  const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
   const parts = { store, engine, catalog }
   let closing: Promise<void> | undefined
   const close = async () => {
@@ -70,7 +76,7 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     await Promise.all([boxes.close(), catalog.close()])
     await store.close()
   }
-  return {
+  const verbs: Verbs = {
     store,
     catalog,
     discover: (input) => discover(catalog, input),
@@ -94,6 +100,7 @@ export async function openVerbs(config: Config, { path, home, log = () => {} }: 
     letGo: () => engine.close(),
     close: () => (closing ??= close()),
   }
+  return verbs
 }
 
 const id = (run: string) => parseId<RunId>('run', run)

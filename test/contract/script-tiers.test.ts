@@ -117,9 +117,8 @@ test('a tier is tried, not believed: a program that closes nothing is found out'
     [leaky, /it reaches a port of the host/],
     [writable, /it changes its inputs|it writes to/],
     [fake(t, 'echo broken >&2; exit 1'), /broken/],
-    [fake(t, 'sleep 100'), /not ready within|does not hold/],
   ]
-  for (const [bwrap, fault] of cases.slice(0, 4)) {
+  for (const [bwrap, fault] of cases) {
     const { boxes, folder } = lodgeFor(t, [], { bwrap })
     await assert.rejects(boxes.run(echo), (error: AppError) => {
       assert.equal(error.code, 'SANDBOX_SETUP_FAILED')
@@ -156,7 +155,8 @@ test('what was tried is remembered for as long as the program is the same', need
 test('an image of another system takes the place of /usr', needsOs, async (t) => {
   const image = temporaryFolder(t)
   const { execFileSync } = await import('node:child_process')
-  const programs = ['/usr/bin/bash', '/usr/bin/sh', '/usr/bin/cat', '/usr/bin/setpriv']
+  const names = ['bash', 'sh', 'cat', 'head', 'tail', 'sleep', 'ls', 'setpriv']
+  const programs = names.map((name) => `/usr/bin/${name}`)
   const libraries = programs.flatMap((file) => execFileSync('ldd', [file], { encoding: 'utf8' }).match(/\/\S+/g) ?? [])
   for (const file of new Set([...programs, ...libraries.map((path) => path.replace(/^\/lib/, '/usr/lib'))])) {
     mkdirSync(join(image, file, '..'), { recursive: true })

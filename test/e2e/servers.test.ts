@@ -118,6 +118,12 @@ test('nothing of nine servers is left after our own SIGKILL', { skip }, async (t
   const tools = (await (await fetch(`${gateway.url}/api/tools`)).json()) as JsonObject[]
   assert(tools.length >= 100)
   for (const name of names) assert(processesOf(space, name).length > 0, `${name} runs`)
+  const pids = processesOf(space)
+  t.after(() => {
+    for (const pid of processesOf(space)) if (pids.includes(pid)) process.kill(pid, 'SIGKILL')
+  })
+  // One that stands still does not notice the end of its input: somebody has to end it.
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
   await gateway.stop('SIGKILL')
   await until(() => processesOf(space).length === 0, 'every server is gone')
 })

@@ -1,5 +1,5 @@
 /** Tries a box out before it is trusted: each wall is run against, and what was not seen to hold is not promised. */
-import { writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -39,9 +39,10 @@ for p in / /usr /usr/local /etc /inputs /dev /box; do (: >"$p/.probe") 2>/dev/nu
 (exec 5<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && say 'it reaches a port of the host'
 for p in ${files.map((file) => `'${file.replaceAll("'", `'\\''`)}'`).join(' ')}; do [ -e "$p" ] && say "it sees $p"; done
 [ "$UID" -ge 65534 ] || say "it is user $UID"
-grep -qE '^CapEff:[[:space:]]*0+$' /proc/self/status || say 'it has capabilities'
-grep -qE '^CapBnd:[[:space:]]*0+$' /proc/self/status || say 'it could have capabilities'
-grep -qE '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || say 'it can gain privileges'
+while read -r k v; do case $k in
+  CapEff:|CapBnd:) [ -z "\${v//0/}" ] || say "it has capabilities ($k $v)";;
+  NoNewPrivs:) [ "$v" = 1 ] || say 'it can gain privileges';;
+esac; done </proc/self/status
 for f in /proc/$$/fd/*; do case \${f##*/} in 0|1|2|255) ;; *) [ -L "$f" ] && say "it holds descriptor \${f##*/}";; esac; done
 while IFS= read -r -d '' v; do echo "variable: \${v%%=*}"; done </proc/1/environ
 n=$(sh -c 'i=0; while [ $i -lt 300 ]; do sleep 3 >/dev/null & i=$((i+1)); echo $i; done' 2>/dev/null | tail -n 1)
@@ -95,7 +96,11 @@ async function run(
   timeoutMs: number = limits.scriptProbeMsMax,
 ): Promise<End> {
   const box = await workshop.open(driver, 'bash')
-  await writeFile(join(box.plan.folder, 'inputs', 'probe'), 'probe', { mode: 0o644 })
+  const inputs = join(box.plan.folder, 'inputs')
+  // Open to everybody: what keeps them from being changed must be the box.
+  await writeFile(join(inputs, 'probe'), 'probe')
+  await chmod(join(inputs, 'probe'), 0o666)
+  await chmod(inputs, 0o777)
   const end = await box.run(script, timeoutMs)
   await box.gone
   return end

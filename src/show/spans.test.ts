@@ -1,0 +1,64 @@
+/** Runs as spans, at a collector on this machine. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { metier, workspace } from '#test'
+import { readTelemetry } from './export-spans.ts'
+
+test('every run and call is a span where a collector is named', async (t) => {
+  const bodies: { path: string; headers: Record<string, unknown>; body: string }[] = []
+  const collector = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    bodies.push({ path: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString() })
+    response.end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  t.after(() => collector.close())
+  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
+    OTEL_SERVICE_NAME: 'test',
+  }
+  const input = `await mcp.fx.read({ key: 'a' }); try { await mcp.fx.flaky({ key: 'b', failures: 9 }) } catch {} return 1`
+  const ran = await metier(workspace(t), ['execute', '--code', '-', '--json'], { input, env })
+  assert.equal(ran.json.status, 'done', ran.stderr)
+  assert.deepEqual(
+    bodies.map(({ path, headers }) => [path, headers['x-key']]),
+    [['/v1/traces', 'a b']],
+  )
+  const [{ resource, scopeSpans }] = JSON.parse(bodies[0]!.body).resourceSpans
+  assert.deepEqual(resource.attributes, [{ key: 'service.name', value: { stringValue: 'test' } }])
+  const { spans } = scopeSpans[0]
+  assert.deepEqual(
+    spans.map((span: { name: string; status: { code: number } }) => [span.name, span.status.code]),
+    [
+      ['invoke_workflow execute', 1],
+      ['tools/call fx:read', 1],
+      ['tools/call fx:flaky', 2],
+    ],
+  )
+  assert.ok(spans.every((span: { traceId: string }) => span.traceId === ran.json.run.replaceAll('-', '')))
+  assert.ok(spans.slice(1).every((span: { parentSpanId: string }) => span.parentSpanId === spans[0].spanId))
+})
+
+test('a collector that cannot be reached is said, and the run is none the worse', async (t) => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
+  const ran = await metier(workspace(t), ['execute', '--code', '-', '--json'], { input: 'return 2', env })
+  assert.deepEqual([ran.code, ran.json.result], [0, 2])
+  assert.match(ran.stderr, /Cannot send the spans of run/)
+})
+
+test('readTelemetry() follows the variables of OpenTelemetry', () => {
+  assert.equal(readTelemetry({}), null)
+  assert.equal(readTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a', OTEL_SDK_DISABLED: 'true' }), null)
+  assert.deepEqual(readTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a', OTEL_RESOURCE_ATTRIBUTES: 'a=1,b=2' }), {
+    endpoint: 'http://a',
+    headers: {},
+    service: 'metier',
+    attributes: { a: '1', b: '2' },
+  })
+})

@@ -1,0 +1,134 @@
+/** A run as OpenTelemetry spans, read from its record: one for the run, one for each call. */
+import { createHash } from 'node:crypto'
+import type { Event, RunId } from '#model'
+
+export type Telemetry = {
+  endpoint: string
+  headers: Record<string, string>
+  service: string
+  attributes: Record<string, string>
+}
+
+type Value = { stringValue: string } | { intValue: string } | { boolValue: boolean }
+type Attribute = { key: string; value: Value }
+type Span = {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes: Attribute[]
+  status: { code: number; message?: string }
+}
+
+const [internal, client] = [1, 3]
+const [ok, failed] = [1, 2]
+
+/** The whole of one run, in the JSON form of OTLP. */
+export function traceOf(events: Event[], { service, attributes }: Pick<Telemetry, 'service' | 'attributes'>): object {
+  const resource = { attributes: attributesOf({ 'service.name': service, ...attributes }) }
+  const scopeSpans = [{ scope: { name: 'metier' }, spans: spansOf(events) }]
+  return { resourceSpans: [{ resource, scopeSpans }] }
+}
+
+function spansOf(events: Event[]): Span[] {
+  const first = events[0]
+  if (first?.type !== 'run.started') return []
+  const run = first.run as RunId
+  const root = rootSpan(run, events)
+  return [root, ...callSpans(run, root.spanId, events)]
+}
+
+function rootSpan(run: RunId, events: Event[]): Span {
+  const first = events[0] as Event<'run.started'>
+  const last = events.at(-1)!
+  const end = last.type === 'run.finished' ? last.body : null
+  return {
+    traceId: traceId(run),
+    spanId: spanId(run, ''),
+    name: 'invoke_workflow execute',
+    kind: internal,
+    startTimeUnixNano: nanoseconds(first.at),
+    endTimeUnixNano: nanoseconds(last.at),
+    attributes: attributesOf({
+      'gen_ai.operation.name': 'invoke_workflow',
+      'metier.run': run,
+      'metier.status': end?.status ?? 'suspended',
+      'metier.calls': end?.callCount ?? 0,
+      ...(end?.error === undefined ? {} : { 'error.type': end.error.code }),
+    }),
+    status: statusOf(end?.error),
+  }
+}
+
+/** A call lasts from its last try to its result: what waited for a human is not the tool's time. */
+function callSpans(run: RunId, parentSpanId: string, events: Event[]): Span[] {
+  const issued = new Map<string, { tool: string; at: string }>()
+  const spans: Span[] = []
+  for (const event of events) {
+    if (event.type === 'call.issued') issued.set(event.body.call, { tool: event.body.tool, at: event.at })
+    else if (event.type === 'call.sent') issued.get(event.body.call)!.at = event.at
+    else if (event.type === 'call.resolved') {
+      const { tool, at } = issued.get(event.body.call)!
+      spans.push(callSpan(run, parentSpanId, event, tool, at))
+    }
+  }
+  return spans
+}
+
+function callSpan(
+  run: RunId,
+  parentSpanId: string,
+  { at, body }: Event<'call.resolved'>,
+  tool: string,
+  began: string,
+): Span {
+  return {
+    traceId: traceId(run),
+    spanId: spanId(run, body.call),
+    parentSpanId,
+    name: `tools/call ${tool}`,
+    kind: client,
+    startTimeUnixNano: nanoseconds(began),
+    endTimeUnixNano: nanoseconds(at),
+    attributes: attributesOf({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': tool,
+      'gen_ai.tool.call.id': body.call,
+      'metier.outcome': body.outcome,
+      'metier.attempt': body.attempt,
+      ...(body.error === undefined
+        ? {}
+        : { 'error.type': body.error.code === 'TOOL_ERROR' ? 'tool_error' : body.error.code }),
+    }),
+    status: statusOf(body.error),
+  }
+}
+
+function statusOf(error: { message: string } | undefined): Span['status'] {
+  return error === undefined ? { code: ok } : { code: failed, message: error.message }
+}
+
+function traceId(run: RunId): string {
+  return run.replaceAll('-', '')
+}
+
+function spanId(run: RunId, call: string): string {
+  return createHash('sha256').update(`${run} ${call}`).digest('hex').slice(0, 16)
+}
+
+function nanoseconds(at: string): string {
+  return `${Date.parse(at)}000000`
+}
+
+function attributesOf(values: Record<string, string | number | boolean>): Attribute[] {
+  return Object.entries(values).map(([key, value]) => ({ key, value: valueOf(value) }))
+}
+
+function valueOf(value: string | number | boolean): Value {
+  if (typeof value === 'string') return { stringValue: value }
+  return typeof value === 'number' ? { intValue: String(value) } : { boolValue: value }
+}
