@@ -125,10 +125,10 @@ function nanoseconds(at: string): string {
 }
 
 function attributesOf(values: Record<string, string | number | boolean>): Attribute[] {
-  return Object.entries(values).map(([key, value]) => ({ key, value: valueOf(value) }))
+  return Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }))
 }
 
-function valueOf(value: string | number | boolean): Value {
+function anyValue(value: string | number | boolean): Value {
   if (typeof value === 'string') return { stringValue: value }
   return typeof value === 'number' ? { intValue: String(value) } : { boolValue: value }
 }
