@@ -7,7 +7,7 @@ import type { Outcome, TestReport } from './test-reporter.ts'
 import { importsOf } from './tidy-imports.ts'
 
 type Check = { name: string; args: string[] }
-type Stage = { name: string; patterns: string[]; concurrency: number; quick?: true }
+type Stage = { name: string; patterns: string[]; except?: string[]; concurrency: number; quick?: true }
 type Entry = TestReport & { file?: string }
 
 const root = dirname(import.meta.dirname)
@@ -19,8 +19,19 @@ const checks: Check[] = [
   { name: 'traceability', args: ['scripts/traceability.ts'] },
 ]
 
+/** Unit tests that start servers and boxes by the dozen: not for every day. */
+const slow = [
+  'src/catalog/catalog.test.ts',
+  'src/catalog/guard.test.ts',
+  'src/sandbox/limits.test.ts',
+  'src/show/**/*.test.ts',
+  'src/verbs/*.test.ts',
+  'scripts/test.test.ts',
+]
+
 const stages: Stage[] = [
-  { name: 'unit', patterns: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], concurrency: 2, quick: true },
+  { name: 'unit', patterns: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], except: slow, concurrency: 2, quick: true },
+  { name: 'slow unit', patterns: slow, concurrency: 2 },
   { name: 'contract', patterns: ['test/contract/**/*.test.ts'], concurrency: 2 },
   { name: 'fault', patterns: ['test/fault/**/*.test.ts'], concurrency: 1 },
   { name: 'simulation', patterns: ['test/simulation/**/*.test.ts'], concurrency: 2 },
@@ -79,9 +90,9 @@ function execute(args: string[]): Promise<{ code: number | null; output: string 
 
 type StageOptions = { root: string; timeoutMs: number; signal: AbortSignal }
 
-async function runStage({ name, patterns, concurrency }: Stage, options: StageOptions): Promise<Entry[]> {
+async function runStage({ name, patterns, except = [], concurrency }: Stage, options: StageOptions): Promise<Entry[]> {
   const entries: Entry[] = []
-  const waiting = testFiles(patterns, options.root)
+  const waiting = testFiles(patterns, except, options.root)
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined && !options.signal.aborted; file = waiting.shift()) {
       const report = await runTestFile(file, options)
@@ -94,8 +105,8 @@ async function runStage({ name, patterns, concurrency }: Stage, options: StageOp
 }
 
 /** A test file that others import is what they share: its tests, if it has any, run with theirs. */
-function testFiles(patterns: string[], cwd: string): string[] {
-  const files = globSync(patterns, { cwd, exclude: ['**/node_modules/**'] }).sort()
+function testFiles(patterns: string[], except: string[], cwd: string): string[] {
+  const files = globSync(patterns, { cwd, exclude: ['**/node_modules/**', ...except] }).sort()
   const shared = new Set(
     files.flatMap((file) =>
       importsOf(readFileSync(join(cwd, file), 'utf8')).map(({ specifier }) => join(dirname(file), specifier)),

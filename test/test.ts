@@ -165,3 +165,4 @@ export function dice(seed: number): () => number {
     return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32
   }
 }
+export * from './script-machine.ts'

@@ -153,6 +153,21 @@ function misbehaving(onCall: string): object {
   return { command: process.execPath, args: ['-e', script] }
 }
 
+test('try() leaves a server alone that cannot be started, until it is asked for its tools', async (t) => {
+  const { catalog, folder } = open(t, {
+    servers: { none: { command: 'sh', args: ['-c', 'echo >>starts; test -e ready && exec node "$0"', effectsServer] } },
+  })
+  const add = { ...(await toolOf(catalog, 'fx:add')), id: 'none:add', server: 'none' }
+  const { signal } = new AbortController()
+  const args = { key: 'k', by: 1 }
+  const once = async () => brief(await catalog.try(add, args, { signal, timeoutMs: 5000 }))
+  for (let round = 0; round < 10; round++) assert.equal(await once(), 'not_sent UPSTREAM_UNREACHABLE')
+  assert.equal(readFileSync(join(folder, 'starts'), 'utf8').length, limits.upstreamFreeStartsMax)
+  writeFileSync(join(folder, 'ready'), '')
+  assert.deepEqual((await catalog.tools({ server: 'none', refresh: true })).problems, [])
+  assert.deepEqual(await once(), { key: 'k', total: 0 })
+})
+
 test('try() survives a server that lives on but does not talk, does not listen, or talks nonsense', async (t) => {
   const { catalog } = open(t, {
     servers: {

@@ -10,11 +10,12 @@ import {
 import { AppError, limits, type ServerConfig } from '#model'
 import type { Guard } from './guard.ts'
 import { HttpWire } from './http.ts'
+import { SseWire } from './sse.ts'
 import { StdioWire } from './stdio.ts'
 
 export type { ToolDefinition }
 export type Era = PriorDiscovery
-export type Wire = StdioWire | HttpWire
+export type Wire = StdioWire | HttpWire | SseWire
 export type Connection = { client: Client; wire: Wire; era: Era; definitions: ToolDefinition[] }
 
 export type Surroundings = {
@@ -36,7 +37,7 @@ export async function connect(
 ): Promise<Connection> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.upstreamStartMsMax)])
   for (const manner of mannersOf(config, remembered)) {
-    const wire = openWire(name, config, surroundings)
+    const wire = openWire(config, surroundings)
     try {
       return await converse(wire, manner, surroundings, signal)
     } catch (error) {
@@ -52,6 +53,7 @@ export async function connect(
 
 /** Over a pipe asking first may cost a server that dies of the question, so the old manner, which nearly all speak, comes first. */
 function mannersOf(config: ServerConfig, remembered: Era | null): Manner[] {
+  if (config.type === 'sse') return [{ mode: 'legacy', last: true }]
   const manners: Manner[] =
     config.type === 'stdio' ? [{ mode: 'legacy' }, { mode: 'auto', last: true }] : [{ mode: 'auto', last: true }]
   return remembered?.kind === 'modern' ? [{ prior: remembered, mode: 'auto' }, ...manners] : manners
@@ -64,12 +66,10 @@ function speaksOtherwise(error: unknown): boolean {
   )
 }
 
-function openWire(name: string, config: ServerConfig, { guard, baseEnv }: Surroundings): Wire {
-  if (config.type === 'http') return new HttpWire(config.url, config.headers)
+function openWire(config: ServerConfig, { guard, baseEnv }: Surroundings): Wire {
   if (config.type === 'stdio') return new StdioWire({ ...config, env: { ...definedOf(baseEnv), ...config.env }, guard })
-  throw new AppError('CONFIG_INVALID', `Cannot reach "${name}": SSE is not spoken here; set its type to "http"`, {
-    server: name,
-  })
+  const { type, url, headers } = config
+  return type === 'http' ? new HttpWire(url, headers) : new SseWire(url, headers)
 }
 
 function definedOf(env: { PATH?: string; HOME?: string }): Record<string, string> {

@@ -48,7 +48,7 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     era = spoken
     log?.(`${name}: started, speaks the ${era.kind} protocol`)
   }
-  const shapes = openShapes(folder, name, (line) => log?.(line))
+  const shapes = openShapes({ folder, server: name, secrets, log: (line) => log?.(line) })
   const toolsOf = (definitions: ToolDefinition[]) =>
     toTools(name, config, definitions).map((tool) => withShape(tool, shapes))
   const changed = async (definitions: ToolDefinition[]) => {

@@ -14,7 +14,15 @@ export type Shapes = {
   close(): void
 }
 
-export function openShapes(folder: string, server: string, log: (line: string) => void): Shapes {
+export type ShapesOptions = {
+  folder: string
+  server: string
+  /** Values that must not be kept, also where a server makes names of them. */
+  secrets: readonly string[]
+  log: (line: string) => void
+}
+
+export function openShapes({ folder, server, secrets, log }: ShapesOptions): Shapes {
   const file = join(folder, 'shapes', `${server}.json`)
   const seen = read(file)
   let timer: NodeJS.Timeout | undefined
@@ -34,7 +42,8 @@ export function openShapes(folder: string, server: string, log: (line: string) =
       if (before === null && Object.keys(seen).length >= limits.shapesPerServerMax) return false
       const now = shapeOf(value)
       const shape = before === null ? now : mergeShapes(before, now)
-      if (JSON.stringify(before) === JSON.stringify(shape)) return false
+      const text = JSON.stringify(shape)
+      if (JSON.stringify(before) === text || secrets.some((secret) => text.includes(secret))) return false
       seen[tool.digest] = { tool: tool.name, shape }
       timer ??= setTimeout(write, limits.shapesWriteMs).unref()
       return true

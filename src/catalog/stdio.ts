@@ -23,6 +23,7 @@ export class StdioWire implements Transport {
   onclose?: Transport['onclose']
   onerror?: Transport['onerror']
   readonly receipts = new Receipts()
+  readonly hasSession = false
   readonly #options: StdioOptions
   readonly #tail = tailKeeper(limits.upstreamStderrBytesMax)
   #child: ChildProcess | null = null

@@ -1,5 +1,6 @@
 /** One upstream server over its life: started when needed, ended when idle, started again after a death. */
 import { type AppError, isObject, type Json, type ServerConfig, type Tool, type Try } from '#model'
+import { Backoff } from './backoff.ts'
 import {
   type Connection,
   connect,
@@ -10,9 +11,9 @@ import {
   unreachable,
   type Wire,
 } from './connect.ts'
-import { hasForgotten } from './http.ts'
 import { Lives } from './lives.ts'
 import { answered, cancelledOf, failed, isTimeout, stateLost, timeoutOf } from './outcome.ts'
+import { hasForgotten } from './refused.ts'
 import { openSlots } from './slots.ts'
 
 export type UpstreamOptions = Surroundings & {
@@ -35,6 +36,7 @@ export class Upstream {
   readonly #options: UpstreamOptions
   readonly #slots
   readonly #lives = new Lives()
+  readonly #backoff = new Backoff()
   #line: Line | null = null
   #life = 0
   #open = 0
@@ -65,6 +67,8 @@ export class Upstream {
     try {
       const leave = await this.#slots.take(options.signal)
       try {
+        const resting = this.#line === null ? this.#backoff.problemAt(Date.now()) : null
+        if (resting !== null) return { outcome: 'not_sent', error: resting }
         const line = this.#connect()
         const connection = await abortable(line.made, options.signal)
         const problem = this.#options.problemOf(tool)
@@ -142,13 +146,17 @@ export class Upstream {
     const stop = new AbortController()
     const made = connect(name, config, this.#options, era(), stop.signal).then(async (connection) => {
       connection.client.onclose = () => this.#drop(line)
+      this.#backoff.succeeded()
       opened(connection.era)
       await changed(connection.definitions)
       return connection
     })
     const line: Line = { life: ++this.#life, made, stop, calls: 0, retired: false }
     this.#line = line
-    made.catch(() => this.#drop(line))
+    made.catch((error) => {
+      this.#drop(line)
+      if (!stop.signal.aborted) this.#backoff.failed(this.#unreachable(null, error), Date.now())
+    })
     return line
   }
 

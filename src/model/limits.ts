@@ -10,6 +10,8 @@ export const limits = {
   checkpointEventsMax: 1000,
   checkpointMsMax: 10 * 60 * 1000,
   storeBusyMsMax: 5000,
+  /** A longer write-ahead log is moved into the database. */
+  storeLogPagesMax: 1000,
   /** Whoever waits for the database asks again this often: SQLite alone would sleep longer and longer, and starve. */
   storeBusyStepMs: 10,
   foreignPollMs: 50,
@@ -142,6 +144,10 @@ export const limits = {
   shapesWriteMs: 1000,
   /** Runs that one stateful server is kept for. */
   statefulRunsMax: 10_000,
+  /** So many starts may fail one after the other before a server is left alone, for longer and longer. */
+  upstreamFreeStartsMax: 3,
+  upstreamBackoffMsMin: 500,
+  upstreamBackoffMsMax: 30_000,
 
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,

@@ -7,7 +7,7 @@ import { homePaths } from './home.ts'
 import { type BlobBytes, lineHash, lineText } from './line.ts'
 import type { Entries } from './request.ts'
 import { openForWriting, refuseNewer } from './schema.ts'
-import { isBusy } from './store-error.ts'
+import { isBusy, isDiskError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
 export type Head = { n: number; hash: string; at: number }
@@ -32,7 +32,7 @@ export function openLedger(home: string, process: string): Ledger {
   if (!existsSync(file))
     throw new AppError('LEDGER_BROKEN', `Cannot write the record: ${file} is gone. Restore a backup`)
   const database = openForWriting(file)
-  database.exec(`PRAGMA busy_timeout = ${limits.storeBusyStepMs}`)
+  database.exec(`PRAGMA busy_timeout = ${limits.storeBusyStepMs}; PRAGMA wal_autocheckpoint = 0`)
   const prepared = new Map<string, StatementSync>()
   const sql = (text: string) => {
     const statement = prepared.get(text) ?? database.prepare(text)
@@ -54,6 +54,17 @@ export function inTransaction<T>(ledger: Ledger, work: () => T): T {
   } catch (error) {
     if (database.isTransaction) sql('ROLLBACK').run()
     throw error
+  }
+}
+
+/** Moves a long log into the database: after the answers, so that nobody waits for it. Where it cannot, the next will. */
+export function shortenLog({ sql }: Ledger): void {
+  const { log, checkpointed } = sql('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number }
+  if (log - checkpointed < limits.storeLogPagesMax) return
+  try {
+    sql('PRAGMA wal_checkpoint(PASSIVE)').get()
+  } catch (error) {
+    if (isDiskError(error)) throw error
   }
 }
 

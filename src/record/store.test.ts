@@ -130,6 +130,17 @@ test('events appended before one durable() share one commit', async (t) => {
   reader.close()
 })
 
+test('the log stays short however much is written', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  for (let round = 0; round < 30; round++) {
+    for (let i = 0; i < 100; i++) chain.append('run.logged', { lines: [{ level: 'log', text: 'x'.repeat(5000) }] })
+    await chain.durable()
+  }
+  const pageBytes = 4096
+  assert.ok(statSync(join(store.home, 'metier.db-wal')).size < 2 * limits.storeLogPagesMax * pageBytes)
+})
+
 test('events() reads by number and by type, and eventsSince() in the order of arrival', async (t) => {
   const store = await openSample(t)
   const run = await finishSample(store, 2)

@@ -141,6 +141,10 @@ const scriptsNeverNeed: Record<string, readonly [number | null, number | null]> 
   shmget: [29, 194],
   msgget: [68, 186],
 }
+/** By name, for a kernel that is told so. */
+export const scriptRefusals = Object.keys({ ...refused, ...scriptsNeverNeed }).filter(
+  (name) => !scriptsNeed.includes(name),
+)
 /** AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and others are ways into the kernel. */
 const families = [1, 2, 10]
 const socket = [41, 198] as const
@@ -184,10 +188,9 @@ export function scriptFilter(machine: string = process.arch): Buffer | null {
     [answer, 0, 0, notPermitted],
     [load, 0, 0, atNumber],
   ]
-  for (const [name, numbers] of Object.entries({ ...refused, ...scriptsNeverNeed })) {
-    const number = numbers[column]
-    if (number === null || scriptsNeed.includes(name)) continue
-    steps.push([jumpEqual, 0, 1, number], [answer, 0, 0, notPermitted])
+  for (const name of scriptRefusals) {
+    const number = { ...refused, ...scriptsNeverNeed }[name]![column]
+    if (number !== null) steps.push([jumpEqual, 0, 1, number], [answer, 0, 0, notPermitted])
   }
   steps.push([answer, 0, 0, allow])
   return assemble(steps)

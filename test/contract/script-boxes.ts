@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AppError, limits } from '#model'
 import type { ScriptRequest, ScriptResult, ScriptTier } from '#sandbox'
-import { isRunning, type Lodging, leftovers, lodge, whyNot } from './script-machine.ts'
+import { isRunning, type Lodging, leftovers, lodge, whyNot } from '#test'
 
 export function scriptBoxesContract(tier: ScriptTier): void {
   const skip = whyNot(tier)

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import { hostname } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import type { OutboundConnection, ScriptTier } from '#sandbox'
-import { type Lodging, leftovers, lodge, whyNot } from './script-machine.ts'
+import { type Lodging, leftovers, lodge, whyNot } from '#test'
 
 for (const tier of ['os', 'gvisor'] as const) outboundContract(tier)
 

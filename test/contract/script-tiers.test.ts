@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type AppError, isWeaker } from '#model'
 import { runscModule, type ScriptTier } from '#sandbox'
-import { temporaryFolder } from '#test'
-import { binaryOf, lodge, whyNot } from './script-machine.ts'
+import { binaryOf, lodge, temporaryFolder, whyNot } from '#test'
 
 const echo = { interpreter: 'bash', script: 'echo yes' }
 const needsOs = { skip: whyNot('os') }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { AppError, type IsolationReport, limits } from '#model'
 import type { Box } from './box.ts'
 import { type Built, buildParts } from './build.ts'
-import { findBinaries } from './find.ts'
+import { type Filter, findBinaries } from './find.ts'
 import { fillInputs } from './inputs.ts'
 import { parseInterpreter } from './interpreter.ts'
 import { refuseMissing } from './language.ts'
@@ -53,7 +53,7 @@ export type ScriptBoxes = {
   close(): Promise<void>
 }
 
-export function openScriptBoxesWith(filter: Buffer | null, options: ScriptBoxesOptions): ScriptBoxes {
+export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions): ScriptBoxes {
   const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, image = null } = options
   const outbound = parseOutbound(options.outbound ?? [])
   let opened: Promise<Workshop> | null = null
@@ -133,7 +133,10 @@ export function openScriptBoxesWith(filter: Buffer | null, options: ScriptBoxesO
       await stock.close()
       await Promise.allSettled(busy)
       await stock.close()
-      await opened?.then((made) => made.close())
+      await opened?.then(
+        (made) => made.close(),
+        () => {}, // it never opened
+      )
     },
   }
 }

@@ -70,10 +70,13 @@ function namespaces(user: BubblewrapUser): string[] {
   return [...shared, '--cap-drop', 'ALL', ...toBecomeNobody.flatMap((name) => ['--cap-add', name])]
 }
 
-/** Root of a namespace that maps us would be root on the host's files: as root we change the user instead. */
+/**
+ * Root of a namespace that maps us would be root on the host's files: as root we change the user instead. Whoever changes its user
+ * no longer dies with its parent, so that is asked for once more.
+ */
 function become(user: BubblewrapUser, id: string): string[] {
   if (user === 'mapped') return []
-  const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all']
+  const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all', '--pdeathsig', 'KILL']
   return ['/usr/bin/setpriv', '--reuid', id, '--regid', id, ...without, '--']
 }
 

@@ -28,13 +28,16 @@ export function findBinaries({ bwrap, runsc }: { bwrap?: string | null; runsc?: 
   return { os: find('os', bwrap), gvisor: find('gvisor', runsc) }
 }
 
-/** The filter as a file that each box opens anew. */
-export function writeFilter(folder: string, filter: Buffer | null): string | null {
-  if (filter === null) return null
-  const file = join(folder, `seccomp-${createHash('sha256').update(filter).digest('hex').slice(0, 16)}`)
+/** System calls that are refused: as a program for the kernel, null where none is known for this machine, and by name. */
+export type Filter = { program: Buffer | null; names: readonly string[] }
+
+/** The program as a file that each box opens anew. */
+export function writeFilter(folder: string, { program }: Filter): string | null {
+  if (program === null) return null
+  const file = join(folder, `seccomp-${createHash('sha256').update(program).digest('hex').slice(0, 16)}`)
   if (existsSync(file)) return file
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.${process.pid}.new`, filter, { mode: 0o600 })
+  writeFileSync(`${file}.${process.pid}.new`, program, { mode: 0o600 })
   renameSync(`${file}.${process.pid}.new`, file)
   return file
 }

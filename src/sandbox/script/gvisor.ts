@@ -14,17 +14,25 @@ export type GvisorOptions = {
   isRoot: boolean
   /** Where runsc keeps the state of its containers; one folder for all boxes of a process. */
   stateFolder: string
+  /** System calls that its kernel refuses, though they would only reach itself. */
+  refusals: readonly string[]
 }
 
-export function gvisorDriver({ runsc, platform, isRoot, stateFolder }: GvisorOptions): Driver {
+export function gvisorDriver({ runsc, platform, isRoot, stateFolder, refusals }: GvisorOptions): Driver {
   return {
     tier: 'gvisor',
     binary: runsc,
     async command(plan) {
       const bundle = join(plan.folder, 'bundle')
       await mkdir(bundle)
-      await writeFile(join(bundle, 'config.json'), JSON.stringify(configOf(plan)))
-      const options = [`--root=${stateFolder}`, `--platform=${platform}`, '--network=none', '--ignore-cgroups']
+      await writeFile(join(bundle, 'config.json'), JSON.stringify(configOf(plan, refusals)))
+      const options = [
+        `--root=${stateFolder}`,
+        `--platform=${platform}`,
+        '--network=none',
+        '--ignore-cgroups',
+        '--oci-seccomp',
+      ]
       if (!isRoot) options.push('--rootless')
       if (plan.outbound) options.push('--host-uds=open')
       // Where runsc dies its container does; where we die runsc must.
@@ -50,7 +58,7 @@ export function gvisorDriver({ runsc, platform, isRoot, stateFolder }: GvisorOpt
 }
 
 /** The container, as the Open Container Initiative describes one. */
-function configOf(plan: BoxPlan): object {
+function configOf(plan: BoxPlan, refusals: readonly string[]): object {
   const { launcher, environment, view, bounds } = plan
   const none = { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] }
   const most = {
@@ -74,7 +82,13 @@ function configOf(plan: BoxPlan): object {
     root: { path: view.skeleton, readonly: true },
     hostname: 'box',
     mounts: mountsOf(plan),
-    linux: { namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })) },
+    linux: {
+      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
+      seccomp: {
+        defaultAction: 'SCMP_ACT_ALLOW',
+        syscalls: [{ names: refusals, action: 'SCMP_ACT_ERRNO' }],
+      },
+    },
   }
 }
 

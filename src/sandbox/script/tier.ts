@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { IsolationReport } from '#model'
 import { bubblewrapDriver } from './bubblewrap.ts'
+import { type Filter, writeFilter } from './find.ts'
 import { type MissingTier, notHolding, notInstalled } from './fix.ts'
 import { gvisorDriver, platforms } from './gvisor.ts'
 import { hostPath } from './pipes.ts'
@@ -22,27 +23,19 @@ export type TierOptions = {
   tier: ScriptTier
   /** null: it is not there. */
   binary: string | null
-  /** A file with the filter of system calls, for the tier that needs one. */
-  seccomp: string | null
+  filter: Filter
   /** Tried again, whatever is remembered. */
   anew: boolean
 }
 
 type Known = { key: string; driver: number; weaknesses: string[] }
 
-export async function tryTier({ workshop, tier, binary, seccomp, anew }: TierOptions): Promise<OpenTier | MissingTier> {
+export async function tryTier({ workshop, tier, binary, filter, anew }: TierOptions): Promise<OpenTier | MissingTier> {
   if (binary === null) return notInstalled(tier)
-  const drivers = driversOf(tier, workshop, binary, seccomp)
+  const drivers = driversOf(tier, workshop, binary, filter)
   const digest = await digestOf(binary)
-  const key = JSON.stringify([
-    digest,
-    codeDigest(),
-    release(),
-    process.getuid?.(),
-    workshop.view,
-    workshop.places,
-    seccomp,
-  ])
+  const circumstances = [digest, codeDigest(), release(), process.getuid?.(), workshop.view, workshop.places, filter]
+  const key = createHash('sha256').update(JSON.stringify(circumstances)).digest('hex')
   const opened = async (driver: number, weaknesses: string[]): Promise<OpenTier> => {
     const version = await versionOf(binary, digest)
     const report = reportOf(drivers[driver]!, { version, places: workshop.places, weaknesses })
@@ -72,17 +65,18 @@ export async function tryTier({ workshop, tier, binary, seccomp, anew }: TierOpt
 /** The ways to close a box at this tier, the best first. */
 function driversOf(
   tier: ScriptTier,
-  { places, runscFolder }: Workshop,
+  { folder, places, runscFolder }: Workshop,
   binary: string,
-  seccomp: string | null,
+  filter: Filter,
 ): Driver[] {
   const isRoot = process.getuid?.() === 0
   const bounded = { memory: places.folders.memory !== undefined, tasks: places.folders.pids !== undefined }
   if (tier === 'os') {
     const users = isRoot ? (['switched', 'mapped'] as const) : (['mapped'] as const)
+    const seccomp = writeFilter(folder, filter)
     return users.map((user) => bubblewrapDriver({ bwrap: binary, user, isRoot, seccomp, bounded }))
   }
-  const options = { runsc: binary, isRoot, stateFolder: runscFolder }
+  const options = { runsc: binary, isRoot, stateFolder: runscFolder, refusals: filter.names }
   return platforms.map((platform) => gvisorDriver({ ...options, platform }))
 }
 

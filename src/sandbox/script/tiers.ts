@@ -1,6 +1,6 @@
 /** The tiers of this machine: each tried once, and the strongest chosen that is not weaker than it must be. */
 import { AppError, isWeaker } from '#model'
-import { type Binaries, writeFilter } from './find.ts'
+import type { Binaries, Filter } from './find.ts'
 import { type MissingTier, notOnThisSystem } from './fix.ts'
 import { type ScriptTier, scriptTiers } from './plan.ts'
 import { type OpenTier, tryTier } from './tier.ts'
@@ -19,7 +19,7 @@ export type Tiers = {
 export type TiersOptions = {
   workshop(): Promise<Workshop>
   binaries: Binaries
-  filter: Buffer | null
+  filter: Filter
   minTier: ScriptTier
 }
 
@@ -29,7 +29,7 @@ export function openTiers({ workshop, binaries, filter, minTier }: TiersOptions)
   async function attempt(tier: ScriptTier, anew: boolean): Promise<TriedTier> {
     if (process.platform !== 'linux') return notOnThisSystem(tier)
     const made = await workshop()
-    return tryTier({ workshop: made, tier, binary: binaries[tier], seccomp: writeFilter(made.folder, filter), anew })
+    return tryTier({ workshop: made, tier, binary: binaries[tier], filter, anew })
   }
 
   function remember(tier: ScriptTier, anew = false): Promise<TriedTier> {

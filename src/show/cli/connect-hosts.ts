@@ -19,6 +19,8 @@ export type Host = {
   format: 'json' | 'toml'
   /** Under which keys the servers stand; a project's own stand under `projects`. */
   keys(folder: string): string[][]
+  /** What a plain `url` means there. */
+  address: 'http' | 'sse'
   /** How the host writes down a server. */
   written(entry: Entry): JsonObject
 }
@@ -46,6 +48,7 @@ export const hosts: readonly Host[] = [
     name: 'claude-code',
     files: (place) => [join(place.folder, '.mcp.json'), claudeFile(place)],
     own: claudeFile,
+    address: 'http',
     format: 'json',
     keys: (folder) => [['mcpServers'], ['projects', folder, 'mcpServers']],
     written: (entry) => ('url' in entry ? plain(entry) : { type: 'stdio', ...plain(entry) }),
@@ -54,6 +57,7 @@ export const hosts: readonly Host[] = [
     name: 'claude-desktop',
     files: (place) => [desktopFile(place)],
     own: null,
+    address: 'http',
     format: 'json',
     keys: () => [['mcpServers']],
     written: plain,
@@ -62,6 +66,7 @@ export const hosts: readonly Host[] = [
     name: 'cursor',
     files: (place) => [join(place.folder, '.cursor', 'mcp.json'), cursorFile(place)],
     own: cursorFile,
+    address: 'http',
     format: 'json',
     keys: () => [['mcpServers']],
     written: untyped,
@@ -70,6 +75,7 @@ export const hosts: readonly Host[] = [
     name: 'vscode',
     files: (place) => [join(place.folder, '.vscode', 'mcp.json'), codeFile(place)],
     own: codeFile,
+    address: 'http',
     format: 'json',
     keys: () => [['servers']],
     written: (entry) => ('url' in entry ? plain(entry) : { type: 'stdio', ...plain(entry) }),
@@ -78,6 +84,7 @@ export const hosts: readonly Host[] = [
     name: 'codex',
     files: (place) => [join(place.folder, '.codex', 'config.toml'), codexFile(place)],
     own: codexFile,
+    address: 'http',
     format: 'toml',
     keys: () => [['mcp_servers']],
     written: untyped,
@@ -86,6 +93,7 @@ export const hosts: readonly Host[] = [
     name: 'gemini',
     files: (place) => [join(place.folder, '.gemini', 'settings.json'), geminiFile(place)],
     own: geminiFile,
+    address: 'sse',
     format: 'json',
     keys: () => [['mcpServers']],
     written: (entry) => ('url' in entry ? { httpUrl: entry.url } : plain(entry)),
@@ -94,6 +102,7 @@ export const hosts: readonly Host[] = [
     name: 'opencode',
     files: (place) => [join(place.folder, 'opencode.json'), opencodeFile(place)],
     own: opencodeFile,
+    address: 'http',
     format: 'json',
     keys: () => [['mcp']],
     written: (entry) =>

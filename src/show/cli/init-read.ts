@@ -35,13 +35,13 @@ function serversIn(host: Host, file: string, folder: string): FoundServer[] {
       root,
     )
     return Object.entries(isObject(section) ? section : {}).map(([name, value]): FoundServer => {
-      return { host: host.name, file, name, ...judged(name, value) }
+      return { host: host.name, file, name, ...judged(host, name, value) }
     })
   })
 }
 
-function judged(name: string, value: unknown): { entry: Entry } | { why: string } {
-  const entry = isObject(value) ? toEntry(value) : null
+function judged(host: Host, name: string, value: unknown): { entry: Entry } | { why: string } {
+  const entry = isObject(value) ? toEntry(host, value) : null
   if (entry === null) return { why: 'it names neither a command nor an address' }
   if (isObject(value) && (value.disabled === true || value.enabled === false))
     return { why: 'it is switched off there' }
@@ -49,7 +49,7 @@ function judged(name: string, value: unknown): { entry: Entry } | { why: string 
 }
 
 /** The words differ from host to host: `httpUrl`, `environment`, a command as a list. */
-function toEntry(value: Record<string, unknown>): Entry | null {
+function toEntry(host: Host, value: Record<string, unknown>): Entry | null {
   const {
     type,
     command,
@@ -68,7 +68,7 @@ function toEntry(value: Record<string, unknown>): Entry | null {
     const bearer = typeof value.bearer_token_env_var === 'string' ? value.bearer_token_env_var : null
     const authorization = bearer === null ? {} : { Authorization: `Bearer \${${bearer}}` }
     return {
-      type: type === 'sse' ? 'sse' : 'http',
+      type: (type ?? (httpUrl === undefined ? host.address : 'http')) === 'sse' ? 'sse' : 'http',
       url: ours(address as string),
       headers: { ...authorization, ...texts(headers ?? httpHeaders) },
     }

@@ -86,7 +86,7 @@ test('init takes over what hosts know, in our words, and writes nothing but its 
     db: { command: 'dbhub', args: ['--dsn', 'sqlite:///x'], env: { DSN_TOKEN: 'té' } },
     web: { type: 'http', url: 'https://example.org/mcp', headers: { Authorization: 'Bearer ${WEB_TOKEN}' } },
     live: { type: 'http', url: 'http://127.0.0.1:9/mcp', headers: {} },
-    old: { type: 'http', url: 'http://127.0.0.1:9/sse', headers: {} },
+    old: { type: 'sse', url: 'http://127.0.0.1:9/sse', headers: {} },
     oc: { command: 'oc', args: ['-x'], env: { A: '${B}' } },
   }
   assert.deepEqual(JSON.parse(read('metier.json')), { mcpServers: servers })
