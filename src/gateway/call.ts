@@ -10,6 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { AppError, isObject, type JsonObject, limits, toAppError } from '#model'
+import { callExposed } from './exposed.ts'
 import type { Caller, Verbs } from './verbs.ts'
 
 const verbNames = ['discover', 'execute', 'result'] as const
@@ -20,8 +21,6 @@ export async function callTool(
   { mcpReq }: ServerContext,
   clientName: string | undefined,
 ): Promise<CallToolResult> {
-  const verb = verbNames.find((known) => known === name)
-  if (!verb) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name))
   const key = keyOf(_meta)
   const caller: Caller = {
     actor: { kind: 'mcp', name: nameIn(mcpReq.envelope) ?? boundedName(clientName) },
@@ -29,11 +28,15 @@ export async function callTool(
     waitMs: limits.executeWaitMsDefault,
     ...(key !== undefined && { key }),
   }
+  const verb = verbNames.find((known) => known === name)
   try {
-    return toolResult(await verbs[verb](input, caller), false)
+    if (verb !== undefined) return toolResult(await verbs[verb](input, caller), false)
+    const result = await callExposed(verbs, name, input as JsonObject, caller)
+    if (result !== null) return result
   } catch (thrown) {
     return toolResult({ error: JSON.parse(JSON.stringify(toAppError(thrown))) }, true)
   }
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name))
 }
 
 /** The structured content is what the host's model reads; the text is the same for hosts that know no structure. */

@@ -62,5 +62,9 @@ function ownResult(value: Json): CallToolResult {
 const partTypes = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
 
 function isParts(value: unknown): value is CallToolResult['content'] {
-  return Array.isArray(value) && value.length > 0 && value.every((part) => isObject(part) && partTypes.has(String(part.type)))
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((part) => isObject(part) && partTypes.has(String(part.type)))
+  )
 }

@@ -82,6 +82,7 @@ export function standIn(): StandIn {
     },
     runs: () => [...runs.values()].map(({ run, status, key }) => ({ run, status, key })).reverse(),
     run: (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
+    exposed: async () => [],
     approvals: () => [],
     tools: async () => catalogue,
     ledger: async () => ({ ok: true, events: events.length }),

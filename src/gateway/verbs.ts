@@ -5,5 +5,15 @@ export type { Caller } from '#verbs'
 
 export type Verbs = Pick<
   AllVerbs,
-  'discover' | 'execute' | 'result' | 'runs' | 'run' | 'approvals' | 'tools' | 'ledger' | 'events' | 'onChange'
+  | 'discover'
+  | 'execute'
+  | 'result'
+  | 'exposed'
+  | 'runs'
+  | 'run'
+  | 'approvals'
+  | 'tools'
+  | 'ledger'
+  | 'events'
+  | 'onChange'
 >

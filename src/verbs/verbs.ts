@@ -39,6 +39,8 @@ export type Verbs = {
   run(id: string): JsonObject
   approvals(): JsonObject[]
   tools(server?: string): Promise<JsonObject[]>
+  /** What the configuration puts on the surface, in its order, without what is not there. */
+  exposed(): Promise<Tool[]>
   ledger(run?: string): Promise<JsonObject>
   events(seq: number, limit: number): { seq: number; line: string }[]
   onChange(listener: () => void): () => void
@@ -93,6 +95,8 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     approvals: () => openApprovals(parts),
     tools: async (server) =>
       (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
+    exposed: async () =>
+      (await Promise.all(config.expose.map((id) => catalog.tool(id)))).filter((tool) => tool !== undefined),
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
     events: (seq, limit) => store.eventsSince(seq, limit),
     onChange: (listener) => store.onChange(listener),

@@ -1,5 +1,7 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
+import { once } from 'node:events'
 import type { JsonObject } from '#model'
+import { standingRules } from '#run'
 import type { Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
@@ -24,6 +26,52 @@ export const decideCommands: Record<string, Command> = {
       ])
       if (context.json) context.print(JSON.stringify(open))
       else context.print(lines.length === 0 ? 'Nothing waits for an answer.' : table(lines))
+      return exit.done
+    },
+  },
+  'approvals watch': {
+    group: 'Decide',
+    usage: 'approvals watch',
+    does: 'say each question as it comes, until you stop it',
+    words: [0, 0],
+    run: async (context) => {
+      const { approvals, onChange } = await context.verbs()
+      const said = new Set<unknown>()
+      const look = () => {
+        for (const question of approvals().filter(({ id }) => !said.has(id))) {
+          said.add(question.id)
+          context.print(context.json ? JSON.stringify(question) : asked(question))
+        }
+      }
+      look()
+      if (said.size === 0) context.note('Nothing waits for an answer yet. Stop with Ctrl-C.')
+      const unsubscribe = onChange(look)
+      await stopped(context.signal)
+      unsubscribe()
+      return exit.done
+    },
+  },
+  policy: {
+    group: 'Decide',
+    usage: 'policy',
+    does: 'the permission set and the lines that stand before it, in the order in which they are tried',
+    words: [0, 0],
+    run: async ({ config, verbs, json: asJson, print }) => {
+      const { permissions, rules } = config.policy
+      const standing = standingRules((await verbs()).store)
+      if (asJson) print(JSON.stringify({ permissions, rules, standing }))
+      else {
+        const lines = [
+          ...rules.map((rule) => ['file', rule] as const),
+          ...standing.map((rule) => ['always', rule] as const),
+        ]
+        print(
+          [
+            ...lines.map(([from, rule], index) => `${index + 1}. ${JSON.stringify(rule)} (${from})`),
+            `else: ${permissions}`,
+          ].join('\n'),
+        )
+      }
       return exit.done
     },
   },
@@ -82,6 +130,21 @@ export const decideCommands: Record<string, Command> = {
       )
     },
   },
+}
+
+function asked({ id, run, tool, args, why }: JsonObject): string {
+  return [
+    `${tool} ${oneLine(JSON.stringify(args))}`,
+    `  asks because: ${why} (run ${run})`,
+    `  metier approve ${id}   |   metier deny ${id}`,
+  ].join('\n')
+}
+
+/** The record is asked in the background, which keeps no process alive: this does. */
+async function stopped(signal: AbortSignal): Promise<void> {
+  const alive = setInterval(() => {}, 60_000)
+  if (!signal.aborted) await once(signal, 'abort')
+  clearInterval(alive)
 }
 
 function recorded(goOn: boolean): (value: JsonObject) => number {

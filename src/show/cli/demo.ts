@@ -9,7 +9,7 @@ import { AppError, type Config, type JsonObject, parseConfig } from '#model'
 import { openVerbs, type Verbs } from '#verbs'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
-import { faint, good, oneLine, strong } from './paint.ts'
+import { counted, faint, good, oneLine, strong } from './paint.ts'
 
 const programPath = fileURLToPath(new URL('bin/metier', import.meta.resolve('#package')))
 
@@ -181,5 +181,5 @@ function program(code: string): string[] {
 
 function boxOf({ isolation, callCount, run }: JsonObject): string {
   const { tier, layers } = isolation as { tier: string; layers: string[] }
-  return faint(`${callCount} call on the record, sandbox ${tier} (${layers.join(' in ')}), run ${run}`)
+  return faint(`${counted(callCount, 'call')} on the record, sandbox ${tier} (${layers.join(' in ')}), run ${run}`)
 }

@@ -20,6 +20,10 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
+export function counted(count: unknown, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 export function oneLine(text: string, charactersMax = 100): string {
   const flat = text.replaceAll(/\s+/g, ' ').trim()
   return flat.length > charactersMax ? `${flat.slice(0, charactersMax - 1)}…` : flat
@@ -43,7 +47,7 @@ export function mark(status: string): string {
 export function summary(answer: JsonObject): string {
   const { status, run, callCount, ms, isolation } = answer
   const tier = isolation === null ? '' : ` · ${(isolation as { tier: string }).tier} sandbox`
-  const lines = [`${mark(String(status))} ${status} · ${callCount} calls · ${ms} ms${tier} · run ${run}`]
+  const lines = [`${mark(String(status))} ${status} · ${counted(callCount, 'call')} · ${ms} ms${tier} · run ${run}`]
   const error = answer.error as { code: string; message: string } | undefined
   if (error !== undefined) lines.push(`  ${bad(error.code)} ${error.message}`)
   for (const { tool, args, why, command } of (answer.approvals ?? []) as Record<string, string>[]) {

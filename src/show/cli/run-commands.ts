@@ -2,7 +2,7 @@
 import { AppError, type Json, type JsonObject } from '#model'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
-import { mark, oneLine, summary, table } from './paint.ts'
+import { counted, mark, oneLine, summary, table } from './paint.ts'
 
 export const runCommands: Record<string, Command> = {
   execute: {
@@ -134,7 +134,7 @@ export const runCommands: Record<string, Command> = {
       const replayed = await (await context.verbs()).replay(context.words[0]!)
       const { ok, calls, error } = replayed as { ok: boolean; calls: number; error?: { message: string } }
       if (context.json) context.print(JSON.stringify(replayed))
-      else context.print(ok ? `${calls} calls, the same as recorded` : `${error!.message}`)
+      else context.print(ok ? `${counted(calls, 'call')}, the same as recorded` : `${error!.message}`)
       return ok ? exit.done : exit.failed
     },
   },
@@ -199,7 +199,7 @@ function runLine({ run, status, intent, startedAt, callCount }: JsonObject): str
     String(run),
     `${mark(String(status))} ${status}`,
     String(startedAt).replace('T', ' ').slice(0, 19),
-    `${callCount} calls`,
+    counted(callCount, 'call'),
     what,
   ]
 }

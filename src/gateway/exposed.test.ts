@@ -1,0 +1,42 @@
+/** Exposed tools, from a host's client through the gateway to a real server and back. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { openSpace, workspace } from '#test'
+import { serveHttp } from './gateway.ts'
+import { surface } from './surface.ts'
+
+test('/mcp lists exposed tools after the three, and a call of one is a run of one call with its own result', async (t) => {
+  const expose = ['fx:big', 'fx:none', 'fx:add', 'fx:flaky']
+  const rules = [{ tool: 'fx:add', args: { '/key': 'denied' }, then: 'deny' }]
+  const verbs = await openSpace(workspace(t, { config: { expose, policy: { permissions: 'privileged', rules } } }))
+  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => door.close())
+  const client = new Client({ name: 'host', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  t.after(() => client.close())
+
+  const { tools } = await client.listTools()
+  const names = tools.map(({ name }) => name)
+  assert.deepEqual(names, [...surface.map(({ name }) => name), 'fx__big', 'fx__add', 'fx__flaky'])
+  assert.deepEqual(tools[4]!.inputSchema.required, ['key', 'by'])
+
+  const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args })
+  const added = await call('fx__add', { key: 'k', by: 2 })
+  assert.deepEqual(added, {
+    ...added,
+    content: [{ type: 'text', text: '{"key":"k","total":2}' }],
+    structuredContent: { key: 'k', total: 2 },
+  })
+  const [{ intent, callCount, status }] = verbs.runs() as [{ intent: string; callCount: number; status: string }]
+  assert.deepEqual([intent, callCount, status], ['call fx:add', 1, 'done'])
+
+  const large = await call('fx__big', { bytes: 600_000 })
+  assert.equal((large.structuredContent as { text: string }).text.length, 600_000)
+  const failed = await call('fx__flaky', { key: 'k', failures: 1 })
+  assert.deepEqual([failed.isError, failed.structuredContent], [true, undefined])
+  assert.match(JSON.stringify(failed.content), /failed 1 of 1 times/)
+  assert.match(JSON.stringify((await call('fx__add', { key: 'denied', by: 1 })).content), /denied/)
+  assert.match(JSON.stringify((await call('fx__add', {})).content), /missing/)
+  await assert.rejects(call('fx__read', { key: 'k' }), /there is no such tool here/)
+})
