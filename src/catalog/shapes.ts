@@ -1,6 +1,6 @@
 /** What the tools of one server answered so far, as shapes, for those that do not say it themselves; kept on disk between two lives. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { isObject, type Json, type JsonObject, limits, type Tool } from '#model'
 import { isShape, mergeShapes, type Shape, schemaOf, shapeOf } from './shape.ts'
 
@@ -69,7 +69,8 @@ function save(file: string, seen: Seen): void {
     const mine = seen[digest]?.shape
     seen[digest] = { tool, shape: mine === undefined ? shape : mergeShapes(mine, shape) }
   }
-  mkdirSync(join(file, '..'), { recursive: true })
+  // The folder above is there since the server said what it has; one that was taken away meanwhile is not made again.
+  if (!existsSync(dirname(file))) mkdirSync(dirname(file))
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, JSON.stringify(seen), { mode: 0o600 })
   renameSync(draft, file)

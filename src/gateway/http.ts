@@ -5,13 +5,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { AppError, limits, toAppError } from '#model'
 import { openApi } from './api.ts'
+import { bears, tokenMissing } from './bearer.ts'
 import { closeServer } from './close.ts'
 import { checkLoopback, refusal } from './guard.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import { headersOfAll, sendError } from './reply.ts'
 import type { Verbs } from './verbs.ts'
 
-type Options = { verbs: Verbs; host: string; port: number; version: string; log: (line: string) => void }
+type Options = {
+  verbs: Verbs
+  host: string
+  port: number
+  version: string
+  log: (line: string) => void
+  /** Without it nothing is answered but /healthz; null where none is asked for. */
+  bearer?: string | null
+}
 
 export type HttpDoor = {
   url: string
@@ -20,7 +29,7 @@ export type HttpDoor = {
   close(): Promise<void>
 }
 
-export async function serveHttp({ verbs, host, port, version, log }: Options): Promise<HttpDoor> {
+export async function serveHttp({ verbs, host, port, version, log, bearer = null }: Options): Promise<HttpDoor> {
   checkLoopback(host)
   const server = createServer({ requestTimeout: limits.httpRequestMsMax, headersTimeout: limits.httpRequestMsMax })
   server.maxConnections = limits.httpConnectionsMax
@@ -28,7 +37,8 @@ export async function serveHttp({ verbs, host, port, version, log }: Options): P
   const url = urlOf(server, host)
   const stop = new AbortController()
   const mcp = openMcpEndpoint(verbs, version, log)
-  const answer = answerer(openApi({ verbs, version, url, stop: stop.signal }), mcp, stop.signal)
+  const api = openApi({ verbs, version, url, stop: stop.signal })
+  const answer = answerer({ api, mcp, bearer, stop: stop.signal })
   const openResponses = new Set<ServerResponse>()
   server.on('error', (error) => log(`http: ${error.message}`))
   server.on('request', (request, response) => {
@@ -48,13 +58,19 @@ export async function serveHttp({ verbs, host, port, version, log }: Options): P
   return { url, token: randomBytes(32).toString('base64url'), close }
 }
 
+type Behind = { api: ReturnType<typeof openApi>; mcp: McpEndpoint; bearer: string | null; stop: AbortSignal }
+
 /** Nobody foreign gets further than the first lines, whatever they ask for. */
-function answerer(api: ReturnType<typeof openApi>, mcp: McpEndpoint, stop: AbortSignal) {
+function answerer({ api, mcp, bearer, stop }: Behind) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value)
     const refused = refusal(request.headers)
     if (refused) return sendError(response, refused)
     const path = pathOf(request)
+    if (bearer !== null && path !== '/healthz' && !bears(request.headers, bearer)) {
+      response.setHeader('www-authenticate', 'Bearer')
+      return sendError(response, tokenMissing(), 401)
+    }
     const get = api(path)
     const methods = path === '/mcp' ? ['GET', 'POST', 'DELETE'] : get ? ['GET'] : []
     if (methods.length === 0) return sendError(response, missing(path), 404)

@@ -152,6 +152,7 @@ export const limits = {
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,
   httpConnectionsMax: 2048,
+  gatewayTokenCharactersMin: 32,
   httpStreamsMax: 64,
   httpStreamPageEvents: 500,
   httpHeartbeatMs: 15_000,

@@ -29,6 +29,7 @@ export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: Bubb
     tier: 'os',
     binary: bwrap,
     command: async (plan) => [
+      ...mortal(user),
       bwrap,
       ...namespaces(user),
       ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'box', '--clearenv'],
@@ -70,14 +71,20 @@ function namespaces(user: BubblewrapUser): string[] {
   return [...shared, '--cap-drop', 'ALL', ...toBecomeNobody.flatMap((name) => ['--cap-add', name])]
 }
 
-/**
- * Root of a namespace that maps us would be root on the host's files: as root we change the user instead. Whoever changes its user
- * no longer dies with its parent, so that is asked for once more.
- */
+/** Root of a namespace that maps us would be root on the host's files: as root we change the user instead. */
 function become(user: BubblewrapUser, id: string): string[] {
   if (user === 'mapped') return []
-  const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all', '--pdeathsig', 'KILL']
+  const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all']
   return ['/usr/bin/setpriv', '--reuid', id, '--regid', id, ...without, '--']
+}
+
+/**
+ * Whoever changed its user no longer dies with its parent, and bubblewrap gave up the right to kill it. So bubblewrap itself is
+ * the first process of a namespace: with the first the kernel kills all.
+ */
+function mortal(user: BubblewrapUser): string[] {
+  if (user === 'mapped') return []
+  return ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--', '/usr/bin/unshare', '--pid', '--fork', '--kill-child', '--']
 }
 
 /** Everything is read-only but `/tmp` and `/dev/shm`, which have a size. */

@@ -57,6 +57,11 @@ async function change(context: Context, wanted: (host: Host) => JsonObject | nul
 /** As the host will start us, from any folder, or as it will reach the gateway. */
 function ourEntry({ config, options }: Context): Entry {
   const { host, port } = config.http
+  if (options.http === true && config.http.auth !== 'none') {
+    const message =
+      "Cannot connect over HTTP: the gateway wants a token, which would stand in the host's file; connect without --http"
+    throw new AppError('CONFIG_INVALID', message, { auth: config.http.auth })
+  }
   if (options.http === true) return { type: 'http', url: `http://${host}:${port}/mcp`, headers: {} }
   const root = dirname(dirname(process.argv[1]!))
   const launcher = join(root, 'bin', 'metier')

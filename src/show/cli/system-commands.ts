@@ -52,10 +52,12 @@ async function http(context: Context): Promise<number> {
   const host = typeof options.host === 'string' ? options.host : config.http.host
   const port = typeof options.port === 'string' ? Number(options.port) : config.http.port
   const verbs = await context.verbs()
-  const { serveHttp } = await import('#gateway')
-  const served = await serveHttp({ verbs, host, port, version, log: note })
+  const { requiredToken, serveHttp, tokenFile } = await import('#gateway')
+  const bearer = requiredToken(config)
+  const served = await serveHttp({ verbs, host, port, version, log: note, bearer })
   const isolation = await verbs.isolation()
   note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
+  if (bearer !== null) note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(config.home)}`)
   await forget(context)
   const daily = setInterval(() => void forget(context), dayMs)
   await new Promise<void>((resolve) =>

@@ -1,0 +1,81 @@
+/** The shipped schema of the configuration says what the program says: the same files are right, the same are wrong, the same defaults hold. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { Validator } from '@cfworker/json-schema'
+import { parseConfig } from '#model'
+
+const schema = JSON.parse(readFileSync(new URL('metier.schema.json', import.meta.resolve('#package')), 'utf8'))
+const validator = new Validator(schema, '2020-12')
+
+function isAccepted(document: object): boolean {
+  try {
+    parseConfig({ file: null, text: JSON.stringify(document), home: '/h', env: {}, directory: '/d' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const stdio = { command: 'x' }
+const right: object[] = [
+  {},
+  { $schema: './node_modules/metier/metier.schema.json' },
+  { mcpServers: { fs: { command: 'npx', args: ['-y'], env: { A: 'b' }, cwd: 'sub', stateful: true, concurrency: 1 } } },
+  { servers: { web: { type: 'http', url: 'https://example.org/mcp', headers: { A: 'b' }, disabled: true } } },
+  { servers: { a: { ...stdio, effects: { put: 'idempotent', pay: 'keyed:id' }, idleMs: 0 } } },
+  { expose: ['fs:read_file'] },
+  {
+    policy: {
+      permissions: 'minimal',
+      rules: [{ tool: 'fs:*', effect: 'read', args: { '/path': '/tmp/**' }, then: 'ask' }],
+    },
+  },
+  { sandbox: { minTier: 'gvisor', engine: 'v8', outbound: ['example.org:443'] } },
+  { budget: { calls: 1, wallMs: 1, bytes: 1 }, record: { retentionDays: null, secrets: ['sk-[a-z]+'] } },
+  { http: { host: '::1', port: 0, auth: 'token' }, taskGraph: 'sqlite', artifacts: 'dir', nats: null },
+]
+const wrong: object[] = [
+  { mcpServers: { 'a b': stdio } },
+  { mcpServers: { metier: stdio } },
+  { mcpServers: { a: {} } },
+  { mcpServers: { a: { command: 1 } } },
+  { mcpServers: { a: { ...stdio, args: 'x' } } },
+  { mcpServers: { a: { ...stdio, type: 'pipe' } } },
+  { mcpServers: { a: { ...stdio, effects: { x: 'harmless' } } } },
+  { mcpServers: { a: { ...stdio, concurrency: 0 } } },
+  { servers: { a: { ...stdio, stateful: 'yes' } } },
+  { expose: ['read_file'] },
+  { policy: { permissions: 'all' } },
+  { policy: { rules: [{ tool: 'x' }] } },
+  { policy: { rules: [{ then: 'allow', args: { path: 'x' } }] } },
+  { sandbox: { minTier: 'none' } },
+  { budget: { calls: 0 } },
+  { record: { retentionDays: 0 } },
+  { http: { port: 70_000 } },
+  { http: { auth: 'basic' } },
+]
+
+test('metier.schema.json accepts what the program accepts, and nothing that it refuses', () => {
+  for (const document of right)
+    assert.deepEqual([validator.validate(document).valid, isAccepted(document)], [true, true], JSON.stringify(document))
+  for (const document of wrong)
+    assert.deepEqual(
+      [validator.validate(document).valid, isAccepted(document)],
+      [false, false],
+      JSON.stringify(document),
+    )
+})
+
+test('metier.schema.json names the defaults that hold', () => {
+  const text = JSON.stringify({ servers: { a: stdio } })
+  const config = parseConfig({ file: null, text, home: '/h', env: {}, directory: '/d' })
+  const sections = { ...config, servers: config.servers.a }
+  const told = { ...schema.properties, servers: schema.$defs.server }
+  for (const name of ['servers', 'policy', 'sandbox', 'budget', 'record', 'http'] as const) {
+    const section = sections[name] as Record<string, unknown>
+    for (const [field, { default: value }] of Object.entries<{ default?: unknown }>(told[name].properties))
+      if (value !== undefined && field in section && field !== 'cwd')
+        assert.equal(section[field], value, `${name}.${field}`)
+  }
+})

@@ -1,0 +1,43 @@
+/** The bearer token of a home: whoever can read the home folder may speak to its gateway, and nobody else. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { IncomingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
+import { AppError, type Config, limits } from '#model'
+import { homePaths } from '#record'
+
+export const tokenFile = (home: string) => join(homePaths(home).keys, 'gateway-token')
+
+/** Null where the configuration asks for none. What it asks for and we cannot do is refused, not left out. */
+export function requiredToken({ http: { auth }, home }: Pick<Config, 'http' | 'home'>): string | null {
+  if (auth === 'none') return null
+  if (auth === 'token') return readToken(home)
+  const message = 'Cannot open the gateway with "auth": "oauth": that is not built yet; use "token" or "none"'
+  throw new AppError('CONFIG_INVALID', message, { auth })
+}
+
+/** Made once and kept, so that hosts which know it stay connected. */
+function readToken(home: string): string {
+  const file = tokenFile(home)
+  mkdirSync(homePaths(home).keys, { recursive: true, mode: 0o700 })
+  try {
+    writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const token = readFileSync(file, 'utf8').trim()
+  if (token.length >= limits.gatewayTokenCharactersMin) return token
+  const message = `Cannot open the gateway: the token in "${file}" is too short; remove the file, and a new one is made`
+  throw new AppError('CONFIG_INVALID', message, { file })
+}
+
+/** Takes as long for a wrong token as for the right one. */
+export function bears({ authorization = '' }: IncomingHttpHeaders, token: string): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(token))
+}
+
+export function tokenMissing(): AppError {
+  return new AppError('PERMISSION_DENIED', 'Cannot answer: the bearer token of this gateway is missing or wrong')
+}
