@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
 import { installMcpServers, probeMcpServers } from './mcp-servers.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
+import { installLibrary, missingOf } from './script-library.ts'
 import { openAddresses, runningServer } from './server-process.ts'
 
 /** Where a recipe keeps its files, and how it tells what takes long. */
@@ -36,6 +37,13 @@ const recipes: Recipe[] = [
     install: async ({ folder, say }) => installRunsc({ folder, path, say }),
     start: async () => {},
     ready: async ({ folder }) => probeRunsc(folder),
+    stop: async () => {},
+  },
+  {
+    name: 'scripts',
+    install: ({ folder, say }) => installLibrary({ folder, say }),
+    start: async () => {},
+    ready: ({ folder }) => missingOf(folder),
     stop: async () => {},
   },
   {

@@ -265,3 +265,10 @@ test('parseConfig() freezes what it gives, to the bottom', () => {
   assert.throws(() => server.args.push('b'), TypeError)
   assert.throws(() => Object.assign(server.effects, { a: 'unsafe' }), TypeError)
 })
+
+test('parseConfig() passes over ourselves, where a host has written us into its file', () => {
+  const source =
+    '{"mcpServers":{"metier":{"command":"npx","args":["-y","metier","serve","--stdio"]},"fs":{"command":"x"}}}'
+  const config = parseConfig({ file: '/project/.mcp.json', text: source, home: '/h', env: {}, directory: '/project' })
+  assert.deepEqual(Object.keys(config.servers), ['fs'])
+})

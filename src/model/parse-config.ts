@@ -70,15 +70,16 @@ function invalid(file: string | null, problems: Problem[]): AppError {
 }
 
 const serverName = /^[A-Za-z0-9_-]+$/
-/** What our own tools, capabilities and chains are called, and what no object should have as a key. */
-const reservedNames = new Set(['metier', 'cap', 'code', 'home', '__proto__', 'constructor', 'prototype'])
+/** What our own capabilities and chains are called, and what no object should have as a key. A server `metier` is ourselves, as a host wrote it. */
+const reservedNames = new Set(['cap', 'code', 'home', '__proto__', 'constructor', 'prototype'])
 
 function readServers(reading: Reading, root: Fields): Record<string, ServerConfig> {
   const servers: Record<string, ServerConfig> = {}
   for (const key of ['mcpServers', 'servers']) {
     const entries = root.section(key)
     for (const name of Object.keys(entries.values)) {
-      if (!serverName.test(name)) entries.report(name, 'a name with other characters', 'a name of A-Z a-z 0-9 _ -')
+      if (name === 'metier') entries.section(name)
+      else if (!serverName.test(name)) entries.report(name, 'a name with other characters', 'a name of A-Z a-z 0-9 _ -')
       else if (reservedNames.has(name)) entries.report(name, 'a reserved name', 'another name')
       else if (Object.hasOwn(servers, name)) entries.report(name, 'a name used before', 'each name once')
       else {

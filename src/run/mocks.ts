@@ -26,7 +26,10 @@ export function pretending(mocks: Mocks, store: Store): Pretend {
     recorded ??= recordedResults(store)
     const text = recorded.get(`${call.tool} ${call.args}`)
     if (text !== undefined) return { result: { ok: true, value: JSON.parse(text) as Json }, by: 'record' }
-    return { result: { ok: true, value: sampleOf(call.definition?.output ?? {}) }, by: 'engine' }
+    return {
+      result: { ok: true, value: sampleOf(call.definition?.output ?? call.definition?.observed ?? {}) },
+      by: 'engine',
+    }
   }
 }
 

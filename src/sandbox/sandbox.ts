@@ -9,6 +9,7 @@ export type { ScriptBoxes, ScriptBoxesOptions, TierState } from './script/boxes.
 export type { Built } from './script/build.ts'
 export { runscModule } from './script/fix.ts'
 export type { ScriptInput } from './script/inputs.ts'
+export type { LanguageState } from './script/language.ts'
 export type { OutboundConnection } from './script/outbound.ts'
 export type { ScriptResult } from './script/outcome.ts'
 export type { ScriptTier } from './script/plan.ts'

@@ -9,7 +9,7 @@ import { type Built, buildParts } from './build.ts'
 import { type Filter, findBinaries } from './find.ts'
 import { fillInputs } from './inputs.ts'
 import { parseInterpreter } from './interpreter.ts'
-import { refuseMissing } from './language.ts'
+import { type LanguageState, languageStates, refuseMissing } from './language.ts'
 import { parseOutbound } from './outbound.ts'
 import { outcomeOf, type ScriptResult } from './outcome.ts'
 import { type ScriptTier, scriptTiers } from './plan.ts'
@@ -44,6 +44,8 @@ export type ScriptBoxes = {
   isolation(): Promise<IsolationReport>
   /** Tries every tier anew. */
   test(): Promise<{ tiers: TierState[] }>
+  /** Which languages a script can be in, and what helps where one cannot. */
+  languages(): Promise<LanguageState[]>
   /** Prepares what can be prepared ahead, and throws away what is older. */
   build(signal?: AbortSignal): Promise<Built>
   /** Resolves when a box for this language waits. */
@@ -117,6 +119,7 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
     run: (request) => working(run(request)),
     isolation: () => working(tiers.choose(null).then(({ report }) => report)),
     test: () => working(test()),
+    languages: async () => languageStates(await workshop()),
     build: (signal) => working(build(signal)),
     async warm(name, tier) {
       const interpreter = parseInterpreter(name)

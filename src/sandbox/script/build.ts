@@ -2,8 +2,8 @@
 import { AppError, limits } from '#model'
 import { environmentOf } from './environment.ts'
 import { type GoToolchain, primeGo } from './go.ts'
-import { interpreters, primer } from './interpreter.ts'
-import { type LanguageState, languageState } from './language.ts'
+import { primer } from './interpreter.ts'
+import { type LanguageState, languageStates } from './language.ts'
 import { type Driver, scriptBounds } from './plan.ts'
 import { removeOldSkeletons } from './skeleton.ts'
 import type { Bind } from './view.ts'
@@ -16,7 +16,7 @@ export async function buildParts(workshop: Workshop, driver: Driver, signal: Abo
   removeOldSkeletons(folder, view.skeleton)
   const go = workshop.go()
   if (go && go.cache === null) await primeGo(folder, go, (binds) => compile(workshop, { driver, go, binds, signal }))
-  return { root: view.skeleton, languages: interpreters.map((name) => languageState(workshop, name)) }
+  return { root: view.skeleton, languages: languageStates(workshop) }
 }
 
 type Compilation = { driver: Driver; go: GoToolchain; binds: Bind[]; signal: AbortSignal }

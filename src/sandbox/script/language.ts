@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { AppError } from '#model'
 import { sudo } from './fix.ts'
-import type { Interpreter } from './interpreter.ts'
+import { type Interpreter, interpreters } from './interpreter.ts'
 import type { View } from './view.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -10,7 +10,11 @@ export type LanguageState = { language: Interpreter; ok: boolean; detail: string
 
 const programs = { python: 'python3', bash: 'bash' }
 
-export function languageState(workshop: Workshop, language: Interpreter): LanguageState {
+export function languageStates(workshop: Workshop): LanguageState[] {
+  return interpreters.map((language) => languageState(workshop, language))
+}
+
+function languageState(workshop: Workshop, language: Interpreter): LanguageState {
   if (language !== 'go') {
     const name = programs[language]
     if (has(workshop.view, name)) return { language, ok: true, detail: name }
