@@ -92,7 +92,7 @@ export const limits = {
   upstreamStopMsMax: 2000,
   upstreamIdleMsDefault: 300_000,
   upstreamConcurrencyDefault: 4,
-  upstreamLineBytesMax: 64 * 1024 * 1024,
+  upstreamLineBytesMax: 256 * 1024 * 1024,
   upstreamStderrBytesMax: 16 * 1024,
   catalogToolsMax: 100_000,
   toolSchemaBytesMax: 256 * 1024,

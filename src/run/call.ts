@@ -92,9 +92,9 @@ export function argumentsToSend(call: OpenCall): Json {
 }
 
 /** A value as the program gets it; a larger one is recorded whole, and the program is told where it is. */
-export function tooLarge(run: RunId, call: OpenCall, bytes: number): AppError | null {
-  if (bytes <= limits.resultBytesMax) return null
-  const message = `Cannot hand the result of "${call.tool}" to the program: it has ${bytes} bytes, at most ${limits.resultBytesMax} are handed over; page it with result`
+function tooLarge(run: RunId, call: OpenCall, bytes: number, bytesMax: number): AppError | null {
+  if (bytes <= bytesMax) return null
+  const message = `Cannot hand the result of "${call.tool}" to the program: it has ${bytes} bytes, at most ${bytesMax} are handed over; page it with result`
   return new AppError('RESULT_TOO_LARGE', message, {
     tool: call.tool,
     bytes,
@@ -121,10 +121,10 @@ export function issuedBody({ id, tool, task, args, effect, key, definition }: Op
 
 export type Result = { ok: true; value: Json } | { ok: false; error: AppError }
 
-type Keeping = { secrets: Secrets; chain: { run: RunId } }
+type Keeping = { secrets: Secrets; chain: { run: RunId }; plan: 'code' | 'dag' }
 
 /** What a result leaves in the record, without its secrets. */
-export function resultMember(call: OpenCall, result: Result, { secrets, chain }: Keeping) {
+export function resultMember(call: OpenCall, result: Result, { secrets, chain, plan }: Keeping) {
   const from = splitToolId(call.tool)?.server ?? 'metier'
   if (!result.ok) {
     const { context, ...error } = result.error.toJSON()
@@ -133,7 +133,8 @@ export function resultMember(call: OpenCall, result: Result, { secrets, chain }:
   }
   const value = new RawJson(toText(secrets.hide(result.value, from)))
   const bytes = Buffer.byteLength(value.text)
-  const large = tooLarge(chain.run, call, bytes)
+  const isForProgram = plan === 'code' || call.id.includes('.')
+  const large = tooLarge(chain.run, call, bytes, isForProgram ? limits.resultBytesMax : limits.blobBytesMax)
   return large === null ? { ok: true, value, bytes } : { ok: false, value, error: large.toJSON(), bytes }
 }
 

@@ -48,12 +48,12 @@ export class Conductor {
     const resolved = (program: string, delivery: Delivery) => this.#resolved(program, delivery)
     const rested = () => this.#rest()
     const broken = (error: unknown) => this.#broken(error)
-    const { budget, forkedFrom } = journal.started
+    const { budget, forkedFrom, plan } = journal.started
     const edits = new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]])
     const question = Promise.withResolvers<void>()
     this.asked = question.promise
     const lost = (error: AppError) => this.#differ(error)
-    const desk = { ...score, budget, edits, resolved, rested, broken, lost, asked: question.resolve }
+    const desk = { ...score, budget, plan: plan.kind, edits, resolved, rested, broken, lost, asked: question.resolve }
     this.#calls = new Calls(desk, { calls: journal.calls.size, bytes })
     const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
     this.settled = promise

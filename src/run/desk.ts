@@ -12,6 +12,7 @@ export type Desk = {
   /** Rules are tried in order; what humans write during the run stands after those it began with. */
   policy: { permissions: PermissionSet; rules: PolicyRule[] }
   budget: Budget
+  plan: 'code' | 'dag'
   /** Arguments that a fork puts in place of those of one call. */
   edits: ReadonlyMap<string, string>
   /** In a dry run: what a call would have got. */

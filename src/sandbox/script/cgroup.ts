@@ -23,7 +23,7 @@ export const groupPrefix = 'metier-box-'
 let made = 0
 
 /** What each limit is called. A question mark: some kernels do not have it, and the box holds without. */
-function settings(version: 1 | 2, resource: Resource, { memoryBytes, tasks, cpus }: Bounds): [string, string][] {
+export function settings(version: 1 | 2, resource: Resource, { memoryBytes, tasks, cpus }: Bounds): [string, string][] {
   const period = 100_000
   if (resource === 'pids') return [['pids.max', String(tasks)]]
   if (version === 1) {
