@@ -32,7 +32,7 @@ const slow = [
 const stages: Stage[] = [
   { name: 'unit', patterns: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], except: slow, concurrency: 2, quick: true },
   { name: 'slow unit', patterns: slow, concurrency: 2 },
-  { name: 'contract', patterns: ['test/contract/**/*.test.ts'], concurrency: 2 },
+  { name: 'contract', patterns: ['test/contract/**/*.test.ts'], concurrency: 1 },
   { name: 'fault', patterns: ['test/fault/**/*.test.ts'], concurrency: 1 },
   { name: 'simulation', patterns: ['test/simulation/**/*.test.ts'], concurrency: 2 },
   { name: 'e2e', patterns: ['test/e2e/**/*.test.ts'], concurrency: 1 },

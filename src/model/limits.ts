@@ -193,10 +193,13 @@ export const limits = {
   scriptRefillMs: 50,
   /** How often memory is measured where the system does not limit it for us. */
   scriptWatchMs: 50,
-  scriptProbeMsMax: 5000,
+  scriptProbeMsMax: 10_000,
   /** For compiling Go's standard library once. */
   scriptPrimeMsMax: 20 * 60 * 1000,
   scriptPrimeMemoryBytesMax: 4 * 1024 * 1024 * 1024,
+  scriptPrimeDiskBytesMax: 2 * 1024 * 1024 * 1024,
+  scriptPrimeTasksMax: 512,
+  scriptPrimeCpusMax: 64,
   outboundHeadBytesMax: 16 * 1024,
   outboundHeadMsMax: 10_000,
   outboundConnectMsMax: 10_000,

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { homeChain, limits } from '#model'
 import { oneEntry } from './apply.ts'
 import { homePaths } from './home.ts'
-import { publicKeyOf, signingKey, signText } from './keys.ts'
+import { publicKeyOf, signText } from './keys.ts'
 import { appendHome, inTransaction, type Ledger } from './ledger.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -35,7 +35,7 @@ function appendCheckpoint(ledger: Ledger, at: number): { n: number; heads: numbe
     .all(since, homeChain) as { run: string; n: number; hash: string }[]
   const heads: Heads = { [homeChain]: { n: home.n, hash: home.hash } }
   for (const { run, n, hash } of moved) heads[run] = { n, hash }
-  const key = signingKey(homePaths(ledger.home).keys)
+  const key = ledger.signingKey()
   const body = { heads, signature: signText(JSON.stringify(heads), key), key: publicKeyOf(key) }
   const { n } = appendHome(ledger, oneEntry('ledger.checkpointed', at, body))
   return { n, heads: moved.length + 1 }
@@ -60,15 +60,19 @@ export function mendCheckpoints(file: string, database: DatabaseSync): void {
   }
 }
 
-/** Where the last whole line ends, and its number in the home's chain. */
+/** Where the last whole line ends, and its number in the home's chain. Most lines are short, so a short look comes first. */
 function lastWhole(descriptor: number): { end: number; n: number } {
   const size = fstatSync(descriptor).size
-  const tail = Buffer.alloc(Math.min(size, 2 * limits.eventLineBytesMax))
-  readSync(descriptor, tail, 0, tail.length, size - tail.length)
-  const end = tail.lastIndexOf(0x0a) + 1
-  const start = end > 1 ? tail.lastIndexOf(0x0a, end - 2) + 1 : 0
-  const n = /^\{"run":"home","n":(\d+),/.exec(tail.toString('latin1', start, end))?.[1]
-  return { end: size - tail.length + end, n: Number(n ?? 0) }
+  for (const bytesMax of [limits.eventValueBytesMax, 2 * limits.eventLineBytesMax]) {
+    const tail = Buffer.alloc(Math.min(size, bytesMax))
+    readSync(descriptor, tail, 0, tail.length, size - tail.length)
+    const end = tail.lastIndexOf('\n') + 1
+    const start = end > 1 ? tail.lastIndexOf('\n', end - 2) + 1 : 0
+    if (start === 0 && tail.length < size) continue
+    const n = /^\{"run":"home","n":(\d+),/.exec(tail.toString('latin1', start, end))?.[1]
+    return { end: size - tail.length + end, n: Number(n ?? 0) }
+  }
+  return { end: size, n: 0 }
 }
 
 function lastSeq({ sql }: Ledger): number {

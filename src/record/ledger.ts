@@ -1,9 +1,11 @@
 /** The chains inside the database: transactions, heads, and the one place where an event is inserted. */
+import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError, homeChain, limits } from '#model'
 import { writeBlob } from './blobs.ts'
 import { homePaths } from './home.ts'
+import { signingKey } from './keys.ts'
 import { type BlobBytes, lineHash, lineText } from './line.ts'
 import type { Entries } from './request.ts'
 import { openForWriting, refuseNewer } from './schema.ts'
@@ -18,6 +20,8 @@ export type Ledger = {
   database: DatabaseSync
   /** A prepared statement, made once. */
   sql(text: string): StatementSync
+  /** Signs checkpoints; made or read with the first. */
+  signingKey(): KeyObject
 }
 
 const columns = 5
@@ -39,7 +43,12 @@ export function openLedger(home: string, process: string): Ledger {
     prepared.set(text, statement)
     return statement
   }
-  return { home, process, database, sql }
+  let key: KeyObject | undefined
+  const readKey = () => {
+    key ??= signingKey(homePaths(home).keys)
+    return key
+  }
+  return { home, process, database, sql, signingKey: readKey }
 }
 
 /** All of it or nothing, on disk when it returns. Another process's writes come before or after, never between. */
