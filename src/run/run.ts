@@ -91,6 +91,7 @@ export function openEngine(parts: Parts): Engine {
   const { store, boxes, catalog, config, now = Date.now } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
+  let closing = false
 
   const nestOf =
     ({ started }: Journal) =>
@@ -113,22 +114,30 @@ export function openEngine(parts: Parts): Engine {
     const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
     const run: ActiveRun = {
       run: chain.run,
-      settled: conductor.settled,
+      settled: conductor.settled.then((settlement) => goOnIfAnswered(chain, settlement)),
       asked: conductor.asked,
       durable: () => chain.durable(),
       cancel: (asked) => conductor.cancel(asked),
       leave: () => conductor.leave(),
     }
+    run.settled.catch(() => {})
     active.set(chain.run, run)
     conductor.settled
       .catch(() => {})
       .finally(() => {
-        active.delete(chain.run)
+        if (active.get(chain.run) === run) active.delete(chain.run)
         catalog.release(chain.run)
         parts.settled?.(chain.run)
       })
     conductor.begin()
     return run
+  }
+
+  /** An answer may have come just before the run was suspended: then it goes on at once. */
+  const goOnIfAnswered = async (chain: Chain, settlement: Settlement): Promise<Settlement> => {
+    const waits = settlement === 'approval_required' || settlement === 'uncertain'
+    if (!waits || closing || chain.inbox().length === 0) return settlement
+    return (await resume(chain.run, 'engine')).settled
   }
 
   /** Requests with one key that meet here share one run; elsewhere the record decides who was first. */
@@ -191,6 +200,7 @@ export function openEngine(parts: Parts): Engine {
   }
 
   const close = async () => {
+    closing = true
     await Promise.allSettled([...active.values()].map((run) => run.leave()))
   }
   return { start, resume, fork, replay, active: (run) => active.get(run), close }

@@ -1,5 +1,6 @@
 /** What humans decide about runs: approvals, calls in doubt, and the end of a run. */
-import { AppError, type EventBodies, type Json, type JsonObject, type PolicyRule, type RunId } from '#model'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, type EventBodies, type Json, type JsonObject, limits, type PolicyRule, type RunId } from '#model'
 import { answerOf, approvalsOf, parsed, type RunView, viewRun } from './answer.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { invalid } from './input.ts'
@@ -84,7 +85,19 @@ export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason
 
 /** After an answer a run without an owner is resumed here, unless the caller only wanted it recorded. */
 async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<JsonObject> {
-  return goOn ? resume(parts, run, caller, caller.waitMs ?? null) : answerOf(parts.store, run)
+  if (!goOn) return answerOf(parts.store, run)
+  await ownerSaw(parts, run)
+  return resume(parts, run, caller, caller.waitMs ?? null)
+}
+
+/** An owner that is alive takes the answer up, or is just letting go of the run: a moment shows which. */
+async function ownerSaw({ store, engine }: Parts, run: RunId): Promise<void> {
+  const before = store.run(run)?.count
+  for (let round = 0; round < 20; round++) {
+    const row = store.run(run)
+    if (row?.status !== 'running' || row.count !== before || engine.active(run) !== undefined) return
+    await pause(limits.foreignPollMs)
+  }
 }
 
 /** `run show`: the plan and every call with arguments, value, times and approvals. */

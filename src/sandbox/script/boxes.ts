@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { AppError, type IsolationReport, limits } from '#model'
 import type { Box } from './box.ts'
 import { type Built, buildParts } from './build.ts'
-import { type Filter, findBinaries } from './find.ts'
+import { type Filter, findBinaries, usualPath } from './find.ts'
 import { fillInputs } from './inputs.ts'
 import { parseInterpreter } from './interpreter.ts'
 import { type LanguageState, languageStates, refuseMissing } from './language.ts'
@@ -28,7 +28,9 @@ export type ScriptBoxesOptions = {
   minTier?: ScriptTier
   /** What a script may reach, as `host:port`. */
   outbound?: readonly string[]
-  /** undefined: looked for in the usual places; null: none. */
+  /** Where programs are looked for, as in PATH; beside it, where Métier itself may have put them. */
+  path?: string
+  /** undefined: looked for; null: none. */
   bwrap?: string | null
   runsc?: string | null
   /** A folder with the root of another system, instead of this one's `/usr`. */
@@ -56,7 +58,7 @@ export type ScriptBoxes = {
 }
 
 export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions): ScriptBoxes {
-  const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, image = null } = options
+  const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, image = null, path = usualPath } = options
   const outbound = parseOutbound(options.outbound ?? [])
   let opened: Promise<Workshop> | null = null
   const closing = new AbortController()
@@ -64,10 +66,10 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
 
   async function workshop(): Promise<Workshop> {
     if (closing.signal.aborted) throw new AppError('CANCELLED', 'Cannot open a box: the sandbox was closed')
-    opened ??= openWorkshop(folder, image)
+    opened ??= openWorkshop({ folder, image, path })
     return opened
   }
-  const tiers = openTiers({ workshop, binaries: findBinaries(options), filter, minTier })
+  const tiers = openTiers({ workshop, binaries: findBinaries({ ...options, path }), filter, minTier })
   const stock = openStock(workshop, poolSize)
   const turnstile = openTurnstile(limits.scriptBoxesMax, limits.scriptBoxesWaitingMax)
 

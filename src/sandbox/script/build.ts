@@ -4,7 +4,7 @@ import { environmentOf } from './environment.ts'
 import { type GoToolchain, primeGo } from './go.ts'
 import { primer } from './interpreter.ts'
 import { type LanguageState, languageStates } from './language.ts'
-import { type Driver, scriptBounds } from './plan.ts'
+import type { Driver } from './plan.ts'
 import { removeOldSkeletons } from './skeleton.ts'
 import type { Bind } from './view.ts'
 import type { Workshop } from './workshop.ts'
@@ -19,6 +19,13 @@ export async function buildParts(workshop: Workshop, driver: Driver, signal: Abo
   return { root: view.skeleton, languages: languageStates(workshop) }
 }
 
+const primeBounds = {
+  memoryBytes: limits.scriptPrimeMemoryBytesMax,
+  diskBytes: limits.scriptPrimeDiskBytesMax,
+  tasks: limits.scriptPrimeTasksMax,
+  cpus: limits.scriptPrimeCpusMax,
+}
+
 type Compilation = { driver: Driver; go: GoToolchain; binds: Bind[]; signal: AbortSignal }
 
 /** In a box too, at the place where scripts will see it: what Go remembers names that place. */
@@ -28,7 +35,7 @@ async function compile(workshop: Workshop, { driver, go, binds, signal }: Compil
     view: { ...workshop.view, binds: [...workshop.view.binds, ...binds] },
     launcher: primer,
     environment: environmentOf({ interpreter: 'go', outbound: false, goRoot: go.inside }),
-    bounds: { ...scriptBounds, ...limitsOfCompilation },
+    bounds: primeBounds,
   })
   const end = await box.run('', limits.scriptPrimeMsMax, signal)
   await box.gone
@@ -38,11 +45,4 @@ async function compile(workshop: Workshop, { driver, go, binds, signal }: Compil
     'SANDBOX_SETUP_FAILED',
     `Cannot compile Go's standard library: ${said || (end.stopped ?? end.died)}`,
   )
-}
-
-const limitsOfCompilation = {
-  memoryBytes: limits.scriptPrimeMemoryBytesMax,
-  diskBytes: limits.scriptPrimeMemoryBytesMax / 2,
-  tasks: 512,
-  cpus: 64,
 }

@@ -2,30 +2,32 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { ScriptTier } from './plan.ts'
 
-/** The build that we test first, then what the system has. */
-function usualPlaces(): Record<ScriptTier, string[]> {
+export const usualPath = '/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin'
+
+export type Binaries = Record<ScriptTier, string | null>
+export type BinaryOptions = { bwrap?: string | null; runsc?: string | null; path: string }
+
+/** Of runsc first the build that was tested, where our own recipe and Go's put it. */
+export function findBinaries({ bwrap, runsc, path }: BinaryOptions): Binaries {
+  const ours = ['.cache/metier/services/runsc/runsc', 'go/bin/runsc'].map((name) => join(homedir(), name))
   return {
-    os: ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap', '/run/current-system/sw/bin/bwrap'],
-    gvisor: [
-      join(homedir(), '.cache/metier/services/runsc/runsc'),
-      join(homedir(), 'go/bin/runsc'),
-      '/usr/local/bin/runsc',
-      '/usr/bin/runsc',
-    ],
+    os: bwrap === undefined ? firstOf(inPath('bwrap', path)) : bwrap,
+    gvisor: runsc === undefined ? firstOf([...ours, ...inPath('runsc', path)]) : runsc,
   }
 }
 
-export type Binaries = Record<ScriptTier, string | null>
+export function inPath(name: string, path: string): string[] {
+  return path
+    .split(':')
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+}
 
-export function findBinaries({ bwrap, runsc }: { bwrap?: string | null; runsc?: string | null }): Binaries {
-  const places = usualPlaces()
-  const find = (tier: ScriptTier, given: string | null | undefined) => {
-    return given === undefined ? (places[tier].find(existsSync) ?? null) : given
-  }
-  return { os: find('os', bwrap), gvisor: find('gvisor', runsc) }
+function firstOf(files: string[]): string | null {
+  return files.find((file) => existsSync(file)) ?? null
 }
 
 /** System calls that are refused: as a program for the kernel, null where none is known for this machine, and by name. */

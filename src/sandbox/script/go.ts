@@ -10,9 +10,10 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { inPath } from './find.ts'
+import { isOrphan, ownerName } from './owner.ts'
 import type { Bind, View } from './view.ts'
 
 /** A toolchain: where it is on the host, where a box sees it, and what tells it from another. */
@@ -24,20 +25,14 @@ export type GoToolchain = {
   cache: string | null
 }
 
-const binaries = [
-  '/usr/local/go/bin/go',
-  '/usr/bin/go',
-  '/usr/lib/go/bin/go',
-  '/usr/local/bin/go',
-  '/snap/go/current/bin/go',
-]
-
 /** The first toolchain there is; below `/usr` it stays where it is, since its parts are linked to each other. */
-export function findGo(folder: string, { blanks }: View, places: string[] = binaries): GoToolchain | null {
-  for (const binary of places.filter(existsSync)) {
+export function findGo(folder: string, { binds, blanks }: View, path: string): GoToolchain | null {
+  const places = ['/usr/local/go/bin/go', ...inPath('go', path), '/usr/lib/go/bin/go']
+  for (const binary of places.filter((file) => existsSync(file))) {
     const root = dirname(dirname(realpathSync(binary)))
     if (!existsSync(join(root, 'VERSION'))) continue
-    const isVisible = root.startsWith('/usr/') && !blanks.some((blank) => root.startsWith(`${blank}/`))
+    const isShown = binds.some(({ from, to }) => from === to && root.startsWith(`${from}/`))
+    const isVisible = isShown && !blanks.some((blank) => root.startsWith(`${blank}/`))
     const go = { root, inside: isVisible ? root : '/box/go', version: readFileSync(join(root, 'VERSION'), 'utf8') }
     const cache = cacheOf(folder, go)
     return { ...go, cache: existsSync(cache) ? cache : null }
@@ -50,14 +45,15 @@ export function goBinds({ root, inside, cache }: GoToolchain): Bind[] {
   return [...toolchain, ...(cache ? [{ from: cache, to: '/box/go-cache' }] : [])]
 }
 
-/** `compile` fills the folder it is given; only what it finished is kept, and what it replaces goes. */
+/** `compile` fills the folder it is given; only what it finished is kept, and what that replaces goes. */
 export async function primeGo(
   folder: string,
   go: GoToolchain,
   compile: (binds: Bind[]) => Promise<void>,
 ): Promise<void> {
   const cache = cacheOf(folder, go)
-  const draft = mkdtempSync(join(folder, 'go-draft-'))
+  const old = readdirSync(folder).filter((name) => isReplaced(name) && join(folder, name) !== cache)
+  const draft = mkdtempSync(join(folder, `go-draft-${ownerName()}-`))
   const filled = join(draft, 'cache')
   try {
     mkdirSync(filled)
@@ -65,14 +61,17 @@ export async function primeGo(
     const binds = goBinds({ ...go, cache: filled })
     await compile(binds.map((bind) => (bind.from === filled ? { ...bind, writable: true } : bind)))
     chmodSync(filled, 0o755)
-    for (const name of readdirSync(folder).filter((one) => one.startsWith('go-cache-'))) {
-      rmSync(join(folder, name), { recursive: true, force: true })
-    }
-    writeFileSync(join(filled, 'metier-version'), go.version)
-    renameSync(filled, cache)
+    // Another process may have been faster: then its work is as good.
+    if (!existsSync(cache)) renameSync(filled, cache)
+    for (const name of old) rmSync(join(folder, name), { recursive: true, force: true })
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
+}
+
+/** Of another toolchain, or of a process that died over it. */
+function isReplaced(name: string): boolean {
+  return name.startsWith('go-cache-') || (name.startsWith('go-draft-') && isOrphan(name.slice('go-draft-'.length)))
 }
 
 function cacheOf(folder: string, { root, inside, version }: Omit<GoToolchain, 'cache'>): string {

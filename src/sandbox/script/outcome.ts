@@ -33,7 +33,8 @@ export function outcomeOf(end: End, { timeoutMs, clamped }: CheckedRequest, isol
   }
   const start = (text: typeof stdout) => text.text(limits.scriptErrorOutputBytesMax)
   const outputs = { stdout: start(stdout), stderr: start(stderr), truncated }
-  throw new AppError(verdict.code, `Cannot finish the script: ${verdict.why}`, { ...outputs, tier: isolation.tier })
+  const context = { ...outputs, tier: isolation.tier, timeoutSeconds: timeoutMs / 1000, clamped }
+  throw new AppError(verdict.code, `Cannot finish the script: ${verdict.why}`, context)
 }
 
 /** Memory first: a script whose child was killed for it may well have waited for that child until its time was over. */

@@ -28,7 +28,7 @@ export async function selfTest(workshop: Workshop, driver: Driver): Promise<Self
 }
 
 /** Every line that a box prints here names a wall that does not hold. The tasks come last: after them nothing starts. */
-const probe = (port: number, files: string[]) => `
+const probe = ({ port, files, hasFilter }: { port: number; files: string[]; hasFilter: boolean }) => `
 say() { echo "fault: $1"; }
 echo 'alive'
 ls / >/dev/null 2>&1 || echo 'weakness: coreutils fail (ls); upgrade the runtime'
@@ -42,6 +42,7 @@ for p in ${files.map((file) => `'${file.replaceAll("'", `'\\''`)}'`).join(' ')};
 while read -r k v; do case $k in
   CapEff:|CapBnd:) [ -z "\${v//0/}" ] || say "it has capabilities ($k $v)";;
   NoNewPrivs:) [ "$v" = 1 ] || say 'it can gain privileges';;
+  Seccomp:) [ "$v" = 2 ] || ${hasFilter ? "say 'no filter of system calls holds'" : ':'};;
 esac; done </proc/self/status
 for f in /proc/$$/fd/*; do case \${f##*/} in 0|1|2|255) ;; *) [ -L "$f" ] && say "it holds descriptor \${f##*/}";; esac; done
 while IFS= read -r -d '' v; do echo "variable: \${v%%=*}"; done </proc/1/environ
@@ -54,14 +55,8 @@ async function lookAround(workshop: Workshop, driver: Driver): Promise<SelfTest>
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   try {
     const { port } = server.address() as { port: number }
-    const end = await run(
-      workshop,
-      driver,
-      probe(
-        port,
-        [workshop.folder, homedir()].filter((path) => path !== '/'),
-      ),
-    )
+    const files = [workshop.folder, homedir()].filter((path) => path !== '/')
+    const end = await run(workshop, driver, probe({ port, files, hasFilter: driver.layers.includes('seccomp') }))
     const lines = end.stdout.text().split('\n')
     const said = (kind: string) =>
       lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.slice(kind.length + 2))
@@ -84,9 +79,8 @@ async function tryMemory(workshop: Workshop, driver: Driver): Promise<string[]> 
 }
 
 async function tryKill(workshop: Workshop, driver: Driver): Promise<string[]> {
-  const end = await run(workshop, driver, 'trap "" TERM INT HUP; echo on; while :; do :; done', 300)
-  if (end.stopped === 'timeout' && end.stdout.text() === 'on\n' && end.ms < limits.scriptProbeMsMax) return []
-  return ['it cannot be stopped']
+  const end = await run(workshop, driver, 'trap "" TERM INT HUP; while :; do :; done', 300)
+  return end.stopped === 'timeout' && end.ms < limits.scriptBoxEndMsMax ? [] : ['it cannot be stopped']
 }
 
 async function run(

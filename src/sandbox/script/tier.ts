@@ -42,7 +42,7 @@ export async function tryTier({ workshop, tier, binary, filter, anew }: TierOpti
     return {
       tier,
       ok: true,
-      detail: `${report.runtime.name} ${version}, ${drivers[driver]!.layers.join(', ')}`,
+      detail: `${report.runtime.name} ${version} with ${report.layers.slice(1).join(', ')}`,
       driver: drivers[driver]!,
       report,
     }

@@ -26,7 +26,7 @@ test('enter() lets whoever is cancelled go, and keeps its place for nobody', asy
   const stop = new AbortController()
   const cancelled = turnstile.enter(stop.signal)
   const next = turnstile.enter()
-  await assert.rejects(turnstile.enter(), { code: 'SANDBOX_RESOURCE_LIMIT' })
+  await assert.rejects(turnstile.enter(), { code: 'SANDBOX_SETUP_FAILED' })
   stop.abort()
   await assert.rejects(cancelled, { code: 'CANCELLED' })
   await assert.rejects(turnstile.enter(AbortSignal.abort()), { code: 'CANCELLED' })

@@ -17,7 +17,7 @@ export function openTurnstile(insideMax: number, waitingMax: number): Turnstile 
       }
       if (queue.length >= waitingMax) {
         const message = `Cannot run the script: ${waitingMax} others wait already; try again later`
-        return Promise.reject(new AppError('SANDBOX_RESOURCE_LIMIT', message, { waitingMax }))
+        return Promise.reject(new AppError('SANDBOX_SETUP_FAILED', message, { waitingMax }))
       }
       return new Promise((resolve, reject) => {
         const onAbort = () => {

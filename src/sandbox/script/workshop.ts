@@ -16,6 +16,13 @@ import { openView, type View } from './view.ts'
 
 export type Order = Pick<BoxPlan, 'view' | 'launcher' | 'environment' | 'bounds'> & { driver: Driver; wayOut?: WayOut }
 
+export type WorkshopOptions = {
+  folder: string
+  image: string | null
+  /** Where programs of the host are looked for, as in PATH. */
+  path: string
+}
+
 export type Workshop = {
   folder: string
   /** Where runsc keeps the state of this process's containers. */
@@ -30,20 +37,24 @@ export type Workshop = {
   close(): Promise<void>
 }
 
-export async function openWorkshop(folder: string, image: string | null): Promise<Workshop> {
+/** Counted by the process, since two workshops of one process may share a state folder. */
+let workshops = 0
+let boxes = 0
+
+export async function openWorkshop({ folder, image, path }: WorkshopOptions): Promise<Workshop> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const places = findPlaces()
   await reapGroups(places)
   await reapFolders(join(folder, 'boxes'))
-  const home = join(folder, 'boxes', ownerName())
+  workshops += 1
+  const home = join(folder, 'boxes', `${ownerName()}-${workshops}`)
   const runscFolder = join(home, 'runsc')
   mkdirSync(runscFolder, { recursive: true, mode: 0o700 })
   const view = openView(folder, image)
-  let count = 0
 
   async function make({ driver, wayOut, ...parts }: Order): Promise<Box> {
-    count += 1
-    const serial = count
+    boxes += 1
+    const serial = boxes
     const own = join(home, String(serial))
     await mkdir(join(own, 'inputs'), { recursive: true })
     await chmod(join(own, 'inputs'), 0o755)
@@ -68,7 +79,7 @@ export async function openWorkshop(folder: string, image: string | null): Promis
     }
   }
 
-  const go = () => findGo(folder, view)
+  const go = () => findGo(folder, view, path)
   return {
     folder,
     runscFolder,
