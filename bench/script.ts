@@ -1,6 +1,6 @@
 /**
  * What a script's box costs: from handing a script over to its first byte and to its result, in a box that waited and in a new
- * one, at each tier, against the bare interpreter in the same run. `node bench/script.ts [--json] [--quick]`
+ * one, at each tier, against the bare interpreter in the same run. Takes `--json` and `--quick`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
