@@ -26,7 +26,7 @@ export function parseConfig({ file, text, home, env, directory }: ConfigSource):
   const config = {
     file,
     home,
-    servers: readServers(reading, root),
+    servers: readServers(reading, root, file?.endsWith('.mcp.json') === true),
     expose: root.list('expose', isToolId, 'a list of "server:name"'),
     policy: readPolicy(root.section('policy')),
     sandbox: readSandbox(root.section('sandbox')),
@@ -70,15 +70,16 @@ function invalid(file: string | null, problems: Problem[]): AppError {
 }
 
 const serverName = /^[A-Za-z0-9_-]+$/
-/** What our own capabilities and chains are called, and what no object should have as a key. A server `metier` is ourselves, as a host wrote it. */
-const reservedNames = new Set(['cap', 'code', 'home', '__proto__', 'constructor', 'prototype'])
+/** What our own tools, capabilities and chains are called, and what no object should have as a key. */
+const reservedNames = new Set(['metier', 'cap', 'code', 'home', '__proto__', 'constructor', 'prototype'])
 
-function readServers(reading: Reading, root: Fields): Record<string, ServerConfig> {
+/** In a file that hosts write too, a server `metier` is ourselves, and passed over. */
+function readServers(reading: Reading, root: Fields, isHosts: boolean): Record<string, ServerConfig> {
   const servers: Record<string, ServerConfig> = {}
   for (const key of ['mcpServers', 'servers']) {
     const entries = root.section(key)
     for (const name of Object.keys(entries.values)) {
-      if (name === 'metier') entries.section(name)
+      if (isHosts && name === 'metier') entries.section(name)
       else if (!serverName.test(name)) entries.report(name, 'a name with other characters', 'a name of A-Z a-z 0-9 _ -')
       else if (reservedNames.has(name)) entries.report(name, 'a reserved name', 'another name')
       else if (Object.hasOwn(servers, name)) entries.report(name, 'a name used before', 'each name once')
