@@ -221,7 +221,7 @@ print(n)`
       await pause(500)
       const { firstByteMs, exitCode } = await python('print(1)')
       assert.equal(exitCode, 0)
-      assert.ok(firstByteMs! < 200, `${firstByteMs} ms: a cold start would take longer`)
+      assert.ok(firstByteMs! < 500, `${firstByteMs} ms: nothing was left to do but the script`)
     })
 
     test('the environment of a script holds nothing of ours', async () => {

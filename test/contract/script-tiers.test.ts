@@ -128,6 +128,46 @@ test('a tier is tried, not believed: a program that closes nothing is found out'
   }
 })
 
+test('where the fast platform of gVisor does not work, the slow one is used, and that is said', {
+  skip: whyNot('gvisor'),
+}, async (t) => {
+  const runsc = fake(
+    t,
+    `case "$*" in *--platform=systrap*) echo 'no such platform' >&2; exit 1;; esac; exec ${binaryOf('gvisor')} "$@"`,
+  )
+  const { boxes } = lodgeFor(t, [], { runsc })
+  const { stdout, isolation } = await boxes.run(echo)
+  assert.equal(stdout, 'yes\n')
+  assert.deepEqual(isolation.layers.slice(0, 2), ['gvisor', 'ptrace'])
+  assert.match(isolation.degraded.join(), /hundred times as long/)
+})
+
+test('a runsc that is too old for a box is refused with the build that is not', async (t) => {
+  const runsc = fake(
+    t,
+    `echo 'flag provided but not defined: -pass-fd' >&2; echo 'run [flags] <container id>' >&2; exit 2`,
+  )
+  const { boxes } = lodgeFor(t, [], { runsc })
+  const { tiers } = await boxes.test()
+  const { ok, detail, fix } = tiers.find(({ tier }) => tier === 'gvisor')!
+  assert.deepEqual([ok, fix], [false, `CGO_ENABLED=0 go install ${runscModule}`])
+  assert.match(detail, /systrap.*: Cannot open a box: flag provided but not defined: -pass-fd \| .*ptrace/)
+})
+
+test('two of one process can share a state folder', needsOs, async (t) => {
+  const first = lodgeFor(t, ['os'])
+  const second = lodgeFor(t, ['os'], { folder: first.folder })
+  const both = [first, second, first, second].map(({ boxes }, i) =>
+    boxes.run({ ...echo, script: `sleep 0.2; echo ${i}` }),
+  )
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ stdout }) => stdout),
+    ['0\n', '1\n', '2\n', '3\n'],
+  )
+  await second.boxes.close()
+  assert.equal((await first.boxes.run(echo)).stdout, 'yes\n')
+})
+
 test('what was tried is remembered for as long as the program is the same', needsOs, async (t) => {
   const folder = temporaryFolder(t)
   const bwrap = join(folder, 'bwrap')

@@ -13,14 +13,20 @@ export function findPlaces(): Places {
   const bounds = { memoryBytes: limits.scriptMemoryBytesMax, tasks: limits.scriptTasksMax, cpus: limits.scriptCpusMax }
   for (const resource of resources) {
     for (const { version, folder } of candidates(resource)) {
-      const isOther = Object.keys(places.folders).length > 0 && version !== places.version
-      if (isOther || !canMake({ version, folders: { [resource]: folder } }, bounds)) continue
+      if (!fits(places, version, folder) || !canMake({ version, folders: { [resource]: folder } }, bounds)) continue
       places.version = version
       places.folders[resource] = folder
       break
     }
   }
   return places
+}
+
+/** A process is in one group of version 2, and in one of version 1 for each resource. */
+function fits({ version, folders }: Places, otherVersion: 1 | 2, otherFolder: string): boolean {
+  const [known] = Object.values(folders)
+  if (known === undefined) return true
+  return version === otherVersion && (version === 1 || known === otherFolder)
 }
 
 function canMake(places: Places, bounds: Bounds): boolean {

@@ -57,7 +57,7 @@ export async function tryTier({ workshop, tier, binary, filter, anew }: TierOpti
       writeKnown(workshop.folder, tier, { key, driver: at, weaknesses: tested.weaknesses })
       return opened(at, tested.weaknesses)
     }
-    faults.push(`${driver.layers.join(', ')}: ${tested.faults.join('; ')}`)
+    faults.push(`${driver.layers.join(', ')}: ${tested.faults.map((fault) => fault.split('\n')[0]).join('; ')}`)
   }
   return notHolding(tier, faults)
 }
