@@ -33,6 +33,8 @@ export type Store = {
   /** The run that was started with this key, also if it was purged since. */
   runByKey(key: string): RunId | undefined
   isPurged(run: RunId): boolean
+  /** How many events a chain has. */
+  count(run: string): number
   events(run: string, options?: { after?: number; type?: EventType }): Event[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
   /** The JSON text of a member of an event, also of one that stands as a blob. */
@@ -137,6 +139,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     run: reader.run,
     runByKey: reader.runByKey,
     isPurged: reader.isPurged,
+    count: (run) => reader.head(run).n,
     events: reader.events,
     eventsSince: reader.eventsSince,
     text: reader.text,

@@ -254,11 +254,10 @@ export class Conductor {
   /** A program that waits while none of its calls is open will wait for ever. */
   #endStalled(): void {
     const waited = new Set([...this.#calls.open.keys()].map((id) => placeOf(id).program))
-    const stop = stalled()
     for (const seat of this.#seats.values()) {
       if (seat.end !== null || waited.has(seat.path)) continue
-      if (seat === this.#root) this.#stop = stop
-      else this.#ended(seat, { ok: false, error: stop.error.toJSON() })
+      if (seat === this.#root) this.#stop = stalled()
+      else this.#ended(seat, { ok: false, error: stalled().error.toJSON() })
     }
   }
 

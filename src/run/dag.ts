@@ -14,7 +14,7 @@ import {
   toText,
 } from '#model'
 import { bind, look, take } from './bind.ts'
-import { needsOf } from './check-dag.ts'
+import { Order } from './order.ts'
 
 /** One call of a task; a task with forEach has several, one with retry may make each more than once. */
 type Step = { task: DagTask; index: number; args: string; tries: number; isPause: boolean }
@@ -30,7 +30,7 @@ export function dagProgram(tasks: DagTask[]): Program {
 
 class Graph {
   readonly #tasks: DagTask[]
-  readonly #waiting: Map<string, DagTask>
+  readonly #order: Order
   readonly #results = new Map<string, Json>()
   readonly #skipped = new Set<string>()
   /** The items of a task that has several, as they come in. */
@@ -41,7 +41,7 @@ class Graph {
 
   constructor(tasks: DagTask[]) {
     this.#tasks = tasks
-    this.#waiting = new Map(tasks.map((task) => [task.id, task]))
+    this.#order = new Order(tasks)
   }
 
   stop(): void {
@@ -89,24 +89,24 @@ class Graph {
 
   #keep({ task, index }: Step, value: Json): void {
     const items = this.#items.get(task.id)
-    if (items === undefined) return void this.#results.set(task.id, value)
+    if (items === undefined) return this.#succeeded(task, value)
     items.values[index] = value
     items.missing -= 1
-    if (items.missing === 0) this.#results.set(task.id, items.values)
+    if (items.missing === 0) this.#succeeded(task, items.values)
+  }
+
+  #succeeded({ id }: DagTask, value: Json): void {
+    this.#results.set(id, value)
+    this.#order.over(id, false)
   }
 
   /** A task that is skipped, or has no items, may make others ready: until nothing moves. */
   #issueReady(): void {
-    for (let moved = true; moved; ) {
-      moved = false
-      for (const task of [...this.#waiting.values()]) {
-        const needs = needsOf(task)
-        const isSkipped = needs.some((need) => this.#skipped.has(need))
-        if (!isSkipped && !needs.every((need) => this.#results.has(need))) continue
-        this.#waiting.delete(task.id)
-        moved = true
-        if (isSkipped || !this.#isWanted(task)) this.#skipped.add(task.id)
-        else this.#begin(task)
+    for (let next = this.#order.next(); next !== null; next = this.#order.next()) {
+      if (!next.isSkipped && this.#isWanted(next.task)) this.#begin(next.task)
+      else {
+        this.#skipped.add(next.task.id)
+        this.#order.over(next.task.id, true)
       }
     }
   }
@@ -125,7 +125,7 @@ class Graph {
     const items = take(task.forEach, this.#results)
     if (!Array.isArray(items) || items.length > limits.taskItemsMax) throw notItems(task, items)
     this.#items.set(task.id, { values: Array(items.length).fill(null), missing: items.length })
-    if (items.length === 0) this.#results.set(task.id, [])
+    if (items.length === 0) this.#succeeded(task, [])
     for (const [index, item] of items.entries()) {
       this.#issue({ task, index, args: toText(bind(args, this.#results, item)), tries: 1, isPause: false })
     }
@@ -146,8 +146,7 @@ class Graph {
 
   /** The results of the tasks that nothing depends on, by id; of exactly one, its result. */
   #outcome(): Json {
-    const needed = new Set(this.#tasks.flatMap(needsOf))
-    const last = this.#tasks.filter(({ id }) => !needed.has(id))
+    const last = this.#tasks.filter(({ id }) => !this.#order.isNeeded(id))
     const entries = last.flatMap(({ id }) => (this.#results.has(id) ? [[id, this.#results.get(id)!] as const] : []))
     if (last.length === 1) return entries[0]?.[1] ?? null
     return Object.fromEntries(entries)

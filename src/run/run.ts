@@ -11,13 +11,11 @@ import {
   type Budget,
   type Config,
   type EventBodies,
-  homeChain,
   type Json,
   limits,
   newId,
   type PermissionSet,
   type Plan,
-  type PolicyRule,
   type Program,
   type RunId,
   splitToolId,
@@ -33,6 +31,7 @@ import { type Mocks, mockedArguments, pretending } from './mocks.ts'
 import { narrower } from './policy.ts'
 import { boxed, type Prepared, prepare, preparedFor, programOf } from './prepare.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
+import { openStandingRules } from './standing.ts'
 import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'
@@ -40,6 +39,7 @@ export type { Score } from './desk.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
 export { type Mocks, readMocks } from './mocks.ts'
 export { decide, matchesPattern, type Verdict } from './policy.ts'
+export { standingRules } from './standing.ts'
 export type { Rehearsal, Settlement }
 
 export type Engine = {
@@ -91,6 +91,7 @@ export function openEngine(parts: Parts): Engine {
   const { store, boxes, catalog, config, now = Date.now } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
+  const standing = openStandingRules(store)
   let closing = false
 
   const nestOf =
@@ -108,7 +109,7 @@ export function openEngine(parts: Parts): Engine {
     mocks: Mocks = {},
   ): ActiveRun => {
     const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
-    const rules = [...config.policy.rules, ...standingRules(store), ...journal.rules]
+    const rules = [...config.policy.rules, ...standing(), ...journal.rules]
     const policy = { permissions: journal.started.permissions, rules }
     const nest = nestOf(journal)
     const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
@@ -259,13 +260,6 @@ function withoutSecrets(request: RunRequest, seed: string, config: Config) {
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
-
-/** What humans answered with "always": these lines stand after the file's, and so never beat one of them. */
-export function standingRules(store: Store): PolicyRule[] {
-  return store
-    .events(homeChain, { type: 'policy.changed' })
-    .flatMap((event) => (event.type === 'policy.changed' ? [event.body.rule] : []))
-}
 
 /** The servers that a run has sent something to. */
 function serversOf({ calls }: Journal): Set<string> {

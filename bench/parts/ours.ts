@@ -1,0 +1,76 @@
+/** Métier as the benches drive it: a home on disk, real boxes, and a tool behind the broker, in this process or in a server of its own. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Catalog, openCatalog } from '#catalog'
+import { type Json, type Plan, parseConfig, type RunId, type Tool, type Try } from '#model'
+import { openStore, type Store } from '#record'
+import { type Engine, openEngine } from '#run'
+import { type Boxes, openBoxes } from '#sandbox'
+import { payload, steps } from './chain.ts'
+
+export type Bench = { store: Store; boxes: Boxes; engine: Engine; close(): Promise<void> }
+
+export const chainCode: Plan = {
+  kind: 'code',
+  code: `let n = 0; for (let i = 0; i < ${steps}; i++) n = (await mcp.w.step({ n })).n; return n`,
+}
+
+export const chainGraph: Plan = {
+  kind: 'dag',
+  tasks: Array.from({ length: steps }, (_, i) => ({
+    id: `s${i}`,
+    tool: 'w:step',
+    arguments: { n: i === 0 ? 0 : { $from: `s${i - 1}`, path: '/n' } },
+  })),
+}
+
+const step: Tool = {
+  id: 'w:step',
+  server: 'w',
+  name: 'step',
+  description: 'Count one further',
+  input: { type: 'object', properties: { n: { type: 'number' } } },
+  annotations: {},
+  effect: 'unsafe',
+  effectFrom: 'default',
+  digest: 'w:step',
+}
+
+/** A step as the peers have it: a function of this process. Everything before and after it is what every run goes through. */
+export function inProcess(act: (args: Json) => Promise<Json> | Json = count): Catalog {
+  const none = openCatalog({ servers: {}, folder: tmpdir(), baseEnv: {} })
+  return {
+    ...none,
+    tool: async (id) => (id === step.id ? step : undefined),
+    problemOfServer: () => null,
+    try: async (_, args): Promise<Try> => ({ outcome: 'answered', ok: true, value: await act(args) }),
+    digests: () => ({}),
+  }
+}
+
+function count(args: Json): Json {
+  return { n: (args as { n: number }).n + 1, payload }
+}
+
+export async function openBench(catalog: Catalog, home = mkdtempSync(join(tmpdir(), 'metier-bench-'))): Promise<Bench> {
+  const text = '{"policy":{"permissions":"privileged"}}'
+  const config = parseConfig({ file: 'metier.json', text, home, env: {}, directory: home })
+  const store = await openStore({ home })
+  const boxes = openBoxes({})
+  const engine = openEngine({ store, boxes, catalog, config })
+  const close = async () => {
+    await engine.close()
+    await Promise.all([boxes.close(), catalog.close()])
+    await store.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+  return { store, boxes, engine, close }
+}
+
+export async function runToEnd({ engine }: Bench, plan: Plan): Promise<RunId> {
+  const { run, settled } = await engine.start({ plan, intent: null, args: {}, actor: { kind: 'cli', name: 'bench' } })
+  const settlement = await settled
+  if (settlement !== 'done') throw new Error(`run ${run} is ${settlement}`)
+  return run
+}
