@@ -51,6 +51,8 @@ export class StdioWire implements Transport {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
     if (signalCode !== null) return `it was ended by ${signalCode}`
     if (exitCode === 127) return `"${this.#options.command}" was not found`
+    // The shell also says this when a folder of the path may not be read.
+    if (exitCode === 126) return `"${this.#options.command}" was not found, or may not be run`
     return exitCode === null ? null : `it ended with code ${exitCode}`
   }
 

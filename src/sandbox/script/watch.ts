@@ -30,10 +30,12 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** What it holds, with pages that it shares divided among those who share them; else all that it holds. */
+/** What it holds beyond pages of files, which the kernel can drop, with shared pages divided among those who share them; else all. */
 function bytesOf(pid: number): number {
   try {
-    return 1024 * Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1])
+    const counts = [...readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+)/gm)]
+    if (counts.length === 0) return residentBytes(pid)
+    return 1024 * counts.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0)
   } catch {
     return residentBytes(pid)
   }
