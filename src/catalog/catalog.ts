@@ -12,10 +12,11 @@ import { buildIndex, type Found, type Index, type Query, search } from './search
 import type { CallOptions } from './upstream.ts'
 import { problemOf } from './validate.ts'
 
+export { certainProblems, type Open } from './certain.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
 export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
-export { signatureOf } from './signature.ts'
+export { refersTo, signatureOf } from './signature.ts'
 
 export type Catalog = {
   /** From what is remembered where that is of the same definition, else from the server itself; `refresh` always asks. */

@@ -12,7 +12,7 @@ export function problemOf(tool: Tool, args: Json): AppError | null {
 }
 
 /** Keywords whose errors only say that there is one further inside. */
-const wrappers = new Set([
+export const wrappers = new Set([
   'properties',
   'items',
   'prefixItems',
@@ -22,7 +22,11 @@ const wrappers = new Set([
   'patternProperties',
 ])
 
-function explain(tool: Tool, args: Json, { instanceLocation, keyword, keywordLocation, error }: OutputUnit): AppError {
+export function explain(
+  tool: Tool,
+  args: Json,
+  { instanceLocation, keyword, keywordLocation, error }: OutputUnit,
+): AppError {
   const path = partsOf(instanceLocation)
   const schema = schemaAt(tool.input, partsOf(keywordLocation).slice(0, -1))
   if (keyword === 'required') {
@@ -45,7 +49,7 @@ function explain(tool: Tool, args: Json, { instanceLocation, keyword, keywordLoc
 }
 
 /** The keys of a JSON Pointer that is written as an address. */
-function partsOf(location: string): string[] {
+export function partsOf(location: string): string[] {
   const keys = location.split('/').slice(1)
   return keys.map((key) => decoded(key).replaceAll('~1', '/').replaceAll('~0', '~'))
 }
@@ -80,7 +84,7 @@ function isHeavy(text: string): boolean {
   return text.length > limits.toolSchemaLightBytesMax || /"(?:pattern\w*|\$\w*[rR]ef|uniqueItems)":/.test(text)
 }
 
-function errorsOf(tool: Tool, args: Json): OutputUnit[] {
+export function errorsOf(tool: Tool, args: Json): OutputUnit[] {
   let errors: OutputUnit[] = []
   try {
     const { validator, heavy } = checkerOf(tool)

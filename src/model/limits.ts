@@ -67,6 +67,8 @@ export const limits = {
   boxStackBytesMax: 24 * 1024 * 1024,
 
   planTasksMax: 1000,
+  /** Of a plan that is refused, so many problems are told. */
+  planProblemsMax: 50,
   taskIdBytesMax: 128,
   taskItemsMax: 1000,
   taskRetriesMax: 10,

@@ -3,15 +3,38 @@ import { AppError, atPointer, type Binding, isObject, type Json, limits, toText 
 
 export type Results = ReadonlyMap<string, Json>
 
+/** A place in a value that takes something from elsewhere: a task's result, the item of a forEach, or either inside a text. */
+export type Bound = { at: string; $from?: string; path: string; isText: boolean }
+
 /** What a value takes from elsewhere, in the order in which it stands there. */
-export function sourcesOf(value: Json): string[] {
+export function boundsOf(value: Json, at = ''): Bound[] {
   if (typeof value === 'string') {
-    return [...value.matchAll(interpolation)].flatMap(([, escaped, id]) => (escaped === '' ? [id!] : []))
+    const parts = [...value.matchAll(interpolation)].filter(([, escaped]) => escaped === '')
+    return parts.map(([, , $from, path]) => ({ at, $from: $from!, path: path!, isText: true }))
   }
-  if (Array.isArray(value)) return value.flatMap(sourcesOf)
-  if (!isObject(value) || Object.hasOwn(value, '$literal')) return []
-  if (typeof value.$from === 'string') return [value.$from]
-  return Object.values(value).flatMap((item) => sourcesOf(item as Json))
+  if (typeof value !== 'object' || value === null || Object.hasOwn(value, '$literal')) return []
+  const { $from, $item, path = '' } = value as Record<string, unknown>
+  if (typeof $from === 'string') return [{ at, $from, path: String(path), isText: false }]
+  if (typeof $item === 'string') return [{ at, path: $item, isText: false }]
+  return Object.entries(value).flatMap(([key, member]) => boundsOf(member, `${at}/${escapeKey(key)}`))
+}
+
+export function sourcesOf(value: Json): string[] {
+  return boundsOf(value).flatMap(({ $from }) => $from ?? [])
+}
+
+/** The value as far as it is known before anything ran; null stands where something is still to come. */
+export function sketch(value: Json): Json {
+  if (typeof value === 'string') return value.replace(interpolation, (whole, escaped) => whole.slice(escaped.length))
+  if (Array.isArray(value)) return value.map(sketch)
+  if (!isObject(value)) return value
+  if (Object.hasOwn(value, '$literal')) return value.$literal as Json
+  if (typeof value.$from === 'string' || typeof value.$item === 'string') return null
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, sketch(member as Json)]))
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 const interpolation = /(\\?)\{\{([^{}/]+)((?:\/[^{}]*)?)\}\}/g

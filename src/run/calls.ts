@@ -1,14 +1,5 @@
 /** The open calls of one run: issued, decided, tried, asked about and resolved, each step on the record before it has effect. */
-import {
-  AppError,
-  type EventBodies,
-  type IssuedCall,
-  limits,
-  type ProgramEnd,
-  programTool,
-  timerTool,
-  toText,
-} from '#model'
+import { AppError, type EventBodies, type IssuedCall, limits, type ProgramEnd, timerTool, toText } from '#model'
 import {
   doubtOf,
   endResult,
@@ -73,7 +64,7 @@ export class Calls {
     this.open.set(id, call)
     this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))
-    if (call.tool === programTool) call.state = 'nested'
+    if (issued.code !== undefined) call.state = 'nested'
     else if (call.tool === timerTool) this.#startTimer(call)
     else this.#route(call)
   }
@@ -84,7 +75,7 @@ export class Calls {
     const { asked, answered } = recorded
     const call = reopened(recorded, issued, now)
     this.open.set(call.id, call)
-    if (call.tool === programTool) call.state = 'nested'
+    if (issued.code !== undefined) call.state = 'nested'
     else if (call.tool === timerTool) this.#startTimer(call)
     else {
       call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null

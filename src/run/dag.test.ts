@@ -164,3 +164,28 @@ test("dagProgram() repeats a tool's own error as often as the task says, after a
   const { end } = await pause(5)
   assert.ok(end?.ok === false && end.error.context.task === 'a')
 })
+
+test('dagProgram() lets a pure operation fail alone, unless something depends on it or nothing else is left', async () => {
+  const operation = (id: string, more: Partial<DagTask> = {}) => task(id, { tool: 'code:trim', ...more })
+  const failing = async (tasks: DagTask[], call = 1) => {
+    const program = dagProgram(tasks)
+    const { calls } = await program.start()
+    const turn = await program.deliver({ call, ok: false, text: toolError, now: 0 })
+    return { calls, turn, program }
+  }
+  const alone = await failing([operation('op'), task('a'), task('b')])
+  assert.deepEqual(alone.calls[0], {
+    tool: 'code:trim',
+    args: '{}',
+    task: 'op',
+    code: 'return args.input.trim(...(args.args ?? []))',
+  })
+  assert.equal(alone.turn.end, undefined)
+  await alone.program.deliver({ call: 2, ok: true, text: '1', now: 0 })
+  const { end } = await alone.program.deliver({ call: 3, ok: true, text: '2', now: 0 })
+  assert.deepEqual(end, { ok: true, value: '{"a":1,"b":2}' })
+  const needed = await failing([operation('op'), task('a', { dependsOn: ['op'] })])
+  assert.equal(needed.turn.end?.ok, false)
+  const last = await failing([operation('op')])
+  assert.ok(last.turn.end?.ok === false && last.turn.end.error.context.task === 'op')
+})

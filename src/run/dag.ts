@@ -8,13 +8,21 @@ import {
   type Json,
   limits,
   type Program,
+  type ProgramEnd,
   programTool,
   type Turn,
   timerTool,
   toText,
 } from '#model'
 import { bind, look, take } from './bind.ts'
+import { isOperation, operationCode } from './operation-task.ts'
 import { Order } from './order.ts'
+
+/** The program that a task is; null where it is a call of a tool. */
+export function codeOf(task: DagTask): string | null {
+  if (isOperation(task)) return operationCode(task)
+  return task.type === 'code_execution' ? task.code! : null
+}
 
 /** One call of a task; a task with forEach has several, one with retry may make each more than once. */
 type Step = { task: DagTask; index: number; args: string; tries: number; isPause: boolean }
@@ -33,6 +41,8 @@ class Graph {
   readonly #order: Order
   readonly #results = new Map<string, Json>()
   readonly #skipped = new Set<string>()
+  /** Pure operations that nothing depends on, and that failed. */
+  readonly #failures = new Map<string, ErrorData>()
   /** The items of a task that has several, as they come in. */
   readonly #items = new Map<string, { values: Json[]; missing: number }>()
   readonly #steps: Step[] = []
@@ -60,8 +70,8 @@ class Graph {
       if (error instanceof AppError) return this.#end({ ok: false, error: error.toJSON() })
       throw error
     }
-    const isDone = this.#results.size + this.#skipped.size === this.#tasks.length
-    return isDone ? this.#end({ ok: true, value: toText(this.#outcome()) }) : { calls: this.#calls, logs: [] }
+    const isDone = this.#results.size + this.#skipped.size + this.#failures.size === this.#tasks.length
+    return isDone ? this.#end(this.#outcome()) : { calls: this.#calls, logs: [] }
   }
 
   /** Answers with the error that fails the graph, if it does. */
@@ -80,7 +90,9 @@ class Graph {
   #failed(step: Step, error: ErrorData): ErrorData | undefined {
     const { retry, id } = step.task
     if (retry === undefined || step.tries > retry.max || error.code !== 'TOOL_ERROR') {
-      return { ...error, context: { ...error.context, task: id } }
+      const failure = { ...error, context: { ...error.context, task: id } }
+      if (!isOperation(step.task) || this.#order.isNeeded(id)) return failure
+      return void this.#failures.set(id, failure)
     }
     const ms = (retry.backoffMs ?? 0) * 2 ** (step.tries - 1)
     this.#steps.push({ ...step, isPause: true })
@@ -132,24 +144,30 @@ class Graph {
   }
 
   #issue(step: Step): void {
-    const { id, tool, type, code, timeoutMs, sideEffects } = step.task
+    const { id, tool = programTool, timeoutMs, sideEffects } = step.task
+    const code = codeOf(step.task)
     this.#steps.push(step)
     this.#calls.push({
-      tool: type === 'code_execution' ? programTool : tool!,
+      tool: code !== null && !isOperation(step.task) ? programTool : tool,
       args: step.args,
       task: id,
-      ...(type === 'code_execution' ? { code: code! } : {}),
+      ...(code === null ? {} : { code }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(sideEffects === true ? { ask: true } : {}),
     })
   }
 
-  /** The results of the tasks that nothing depends on, by id; of exactly one, its result. */
-  #outcome(): Json {
+  /**
+   * The results of the tasks that nothing depends on, by id; of exactly one, its result. An operation that failed alone is
+   * not among them; where nothing else is left, the graph has failed with it.
+   */
+  #outcome(): ProgramEnd {
     const last = this.#tasks.filter(({ id }) => !this.#order.isNeeded(id))
     const entries = last.flatMap(({ id }) => (this.#results.has(id) ? [[id, this.#results.get(id)!] as const] : []))
-    if (last.length === 1) return entries[0]?.[1] ?? null
-    return Object.fromEntries(entries)
+    const [failure] = this.#failures.values()
+    if (entries.length === 0 && failure !== undefined) return { ok: false, error: failure }
+    const value = last.length === 1 ? (entries[0]?.[1] ?? null) : Object.fromEntries(entries)
+    return { ok: true, value: toText(value) }
   }
 }
 

@@ -3,7 +3,7 @@ import { type EventBodies, type IsolationReport, type Plan, type Program, toText
 import { type Boxes, prepareProgram } from '#sandbox'
 import { digestOf } from './call.ts'
 import { checkDag } from './check-dag.ts'
-import { dagProgram } from './dag.ts'
+import { codeOf, dagProgram } from './dag.ts'
 import type { Journal } from './journal.ts'
 
 type EngineDigest = EventBodies['run.started']['engine']
@@ -23,7 +23,7 @@ const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('d
 export async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
   if (plan.kind === 'dag') {
     const tasks = checkDag(plan.tasks)
-    const codes = tasks.flatMap(({ type, code }) => (type === 'code_execution' ? [prepareProgram(code!)] : []))
+    const codes = tasks.flatMap((task) => codeOf(task) ?? []).map(prepareProgram)
     const [engine, isolation] = codes.length === 0 ? [dagEngine, null] : await boxOf(boxes)
     const program = async () => dagProgram(tasks)
     return { kind: 'dag', source: tasks, digest: digestOf(toText(tasks)), engine, isolation, program }

@@ -24,6 +24,7 @@ import {
 import { type Chain, openSecrets, type Secrets, type Store } from '#record'
 import { type Boxes, prepareProgram } from '#sandbox'
 import { digestOf } from './call.ts'
+import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
@@ -155,6 +156,7 @@ export function openEngine(parts: Parts): Engine {
   const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
     const seed = randomBytes(32).toString('hex')
     const { clean, seals } = withoutSecrets(request, seed, config)
+    if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
     const prepared = await prepare(clean.plan, boxes)
     const started = startedBody(clean, prepared, seed, config, catalog)
     const chain = store.startRun(newId<RunId>(now()), started)

@@ -242,7 +242,7 @@ test('execute() fails a graph whose program throws or stalls, and refuses one th
   assert.deepEqual([thrown.status, (thrown.error as JsonObject).code], ['failed', 'PROGRAM_ERROR'])
   const stalled = await verbs.execute(graph('await new Promise(() => {})'), caller)
   assert.deepEqual([stalled.status, (stalled.error as JsonObject).code], ['failed', 'PROGRAM_STALLED'])
-  await assert.rejects(verbs.execute(graph('return ('), caller), { code: 'PROGRAM_ERROR' })
+  await assert.rejects(verbs.execute(graph('return ('), caller), { code: 'PLAN_INVALID' })
 })
 
 test('execute() asks where a task says that it has side effects, though the policy allows it', async (t) => {
