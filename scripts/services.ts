@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
-import { installMcpServers, probeMcpServers } from './mcp-servers.ts'
+import { conformance, mcpServers } from './mcp-servers.ts'
+import { installPackages, type Packages, probePackages } from './npm-packages.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
 import { installLibrary, missingOf } from './script-library.ts'
 import { openAddresses, runningServer } from './server-process.ts'
@@ -46,14 +47,20 @@ const recipes: Recipe[] = [
     ready: ({ folder }) => missingOf(folder),
     stop: async () => {},
   },
-  {
-    name: 'mcp-servers',
-    install: async ({ folder, say }) => installMcpServers({ folder, path, say }),
-    start: async () => {},
-    ready: async ({ folder }) => probeMcpServers(folder),
-    stop: async () => {},
-  },
+  fromNpm('mcp-servers', mcpServers),
+  fromNpm('conformance', conformance),
 ]
+
+/** Nothing to start: tests do that themselves. */
+function fromNpm(name: string, packages: Packages): Recipe {
+  return {
+    name,
+    install: async ({ folder, say }) => installPackages(packages, { folder, path, say }),
+    start: async () => {},
+    ready: async ({ folder }) => probePackages(packages, folder),
+    stop: async () => {},
+  }
+}
 
 const readyMsMax = 60_000
 const lockMsMax = 30 * 60 * 1000

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReportLine, TestReport } from './test-reporter.ts'
 
-export type FileReport = { file: string; tests: TestReport[]; ms: number; output: string }
+/** `counted` is what a test has counted and wants said, as its diagnostics that begin with this word. */
+export type FileReport = { file: string; tests: TestReport[]; counted: string[]; ms: number; output: string }
 export type FileOptions = { root: string; timeoutMs: number; signal?: AbortSignal }
 type End = { how: string | null; pid: number; output: string }
 
@@ -25,7 +26,8 @@ export async function runTestFile(file: string, options: FileOptions): Promise<F
     const tests = lines.filter((line) => 'outcome' in line)
     const failures = [...failuresOfFile(end, lines), ...(await leftovers(end.pid))]
     tests.push(...failures.map((reason) => ({ name: 'the file itself', outcome: 'failed' as const, line: 1, reason })))
-    return { file, tests, ms, output: end.output }
+    const counted = lines.flatMap((line) => ('note' in line && /^counted: (.*)/.exec(line.note)?.[1]) || [])
+    return { file, tests, counted, ms, output: end.output }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

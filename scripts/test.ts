@@ -35,6 +35,7 @@ const stages: Stage[] = [
   { name: 'contract', patterns: ['test/contract/**/*.test.ts'], concurrency: 1 },
   { name: 'fault', patterns: ['test/fault/**/*.test.ts'], concurrency: 1 },
   { name: 'simulation', patterns: ['test/simulation/**/*.test.ts'], concurrency: 2 },
+  { name: 'conformance', patterns: ['test/conformance/**/*.test.ts'], concurrency: 1 },
   { name: 'e2e', patterns: ['test/e2e/**/*.test.ts'], concurrency: 1 },
 ]
 
@@ -115,9 +116,10 @@ function testFiles(patterns: string[], except: string[], cwd: string): string[] 
   return files.filter((file) => !shared.has(file))
 }
 
-function printFile(stage: string, { file, tests, ms, output }: FileReport): void {
+function printFile(stage: string, { file, tests, counted, ms, output }: FileReport): void {
   const failed = tests.filter((test) => test.outcome === 'failed')
   print(failed.length > 0 ? 'failed' : 'passed', `${stage} ${file}`, counts(tests), ms)
+  for (const line of counted) console.log(indent(line))
   for (const test of failed) console.log(indent(`${test.name}\n${indent(test.reason ?? '')}`))
   if (failed.length > 0 && output !== '') console.log(indent(`what it printed:\n${indent(output)}`))
 }
