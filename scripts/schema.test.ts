@@ -23,6 +23,12 @@ const right: object[] = [
   { $schema: './node_modules/metier/metier.schema.json' },
   { mcpServers: { fs: { command: 'npx', args: ['-y'], env: { A: 'b' }, cwd: 'sub', stateful: true, concurrency: 1 } } },
   { servers: { web: { type: 'http', url: 'https://example.org/mcp', headers: { A: 'b' }, disabled: true } } },
+  { servers: { web: { url: 'https://example.org/mcp', oauth: { scope: 'a b', redirectPort: 8123 } } } },
+  {
+    servers: {
+      web: { url: 'http://a/', oauth: { grant: 'client_credentials', clientId: 'a', clientSecret: 'b', issuer: 'c' } },
+    },
+  },
   { servers: { a: { ...stdio, effects: { put: 'idempotent', pay: 'keyed:id' }, idleMs: 0 } } },
   { expose: ['fs:read_file'] },
   {
@@ -45,6 +51,9 @@ const wrong: object[] = [
   { mcpServers: { a: { ...stdio, effects: { x: 'harmless' } } } },
   { mcpServers: { a: { ...stdio, concurrency: 0 } } },
   { servers: { a: { ...stdio, stateful: 'yes' } } },
+  { servers: { a: { url: 'http://a/', oauth: { grant: 'password' } } } },
+  { servers: { a: { url: 'http://a/', oauth: { grant: 'client_credentials', clientId: 'a' } } } },
+  { servers: { a: { url: 'http://a/', oauth: { redirectPort: 70_000 } } } },
   { expose: ['read_file'] },
   { policy: { permissions: 'all' } },
   { policy: { rules: [{ tool: 'x' }] } },

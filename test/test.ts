@@ -166,3 +166,4 @@ export function dice(seed: number): () => number {
   }
 }
 export * from './script-machine.ts'
+export type { Authorization } from './servers/authorization.ts'

@@ -5,8 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 import { effectOf } from './definition.ts'
-import { type CatalogOptions, listOf, observe, openEntry, type ToolList } from './entry.ts'
+import { type CatalogOptions, type Entry, listOf, observe, openEntry, type ToolList } from './entry.ts'
 import { openGuard } from './guard.ts'
+import { hideInTry } from './hide.ts'
+import type { Login, Oauth } from './oauth.ts'
 import { type PinRecord, Pins } from './pins.ts'
 import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
 import type { CallOptions } from './upstream.ts'
@@ -14,6 +16,8 @@ import { problemOf } from './validate.ts'
 
 export { certainProblems, type Open } from './certain.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
+export { openCallback } from './oauth-callback.ts'
+export type { Authorize } from './oauth-flow.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
 export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
@@ -40,6 +44,10 @@ export type Catalog = {
   digests(): Record<string, string>
   /** `silent` are servers whose tools are not known: they could not be asked, or take longer than a search may. */
   search(query: Query): Promise<Found & { silent: string[] }>
+  /** A person gives us the right to use a server; it is kept for every process of the home. */
+  login(server: string, login: Login): Promise<void>
+  /** False where there was nothing to forget. */
+  logout(server: string): boolean
   /** Ends every server. */
   close(): Promise<void>
 }
@@ -76,7 +84,8 @@ export function openCatalog(options: CatalogOptions): Catalog {
     async try(tool, args, callOptions) {
       const entry = entries.get(tool.server)
       if (entry === undefined) return unknownServer(tool)
-      const outcome = await entry.upstream.try(tool, args, callOptions)
+      const said = await entry.upstream.try(tool, args, callOptions)
+      const outcome = hideInTry(said, entry.oauth?.secrets() ?? [])
       if (outcome.outcome === 'answered' && outcome.ok && observe(entry, tool, outcome.value)) changed()
       return outcome
     },
@@ -97,12 +106,25 @@ export function openCatalog(options: CatalogOptions): Catalog {
       index ??= buildIndex([...entries.values()].flatMap(({ tools }) => tools ?? []))
       return { ...search(index, query), silent: asked.filter(({ tools }) => tools === null).map(({ name }) => name) }
     },
+    login: (server, login) => oauthOf(entries, server).login(login),
+    logout: (server) => oauthOf(entries, server).logout(),
     async close() {
       for (const { shapes } of entries.values()) shapes.close()
       await Promise.all([...entries.values()].map(({ upstream }) => upstream.close()))
       guard.close()
     },
   }
+}
+
+function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
+  const entry = entries.get(server)
+  const oauth = entry?.oauth ?? null
+  if (oauth !== null) return oauth
+  const state =
+    entry === undefined
+      ? 'the configuration has no such server'
+      : 'it takes no login: it is a program of this machine, or its headers say who we are'
+  throw new AppError('CONFIG_INVALID', `Cannot log in to "${server}": ${state}`, { server })
 }
 
 function merge(lists: ToolList[]): ToolList {

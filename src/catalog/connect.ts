@@ -10,6 +10,7 @@ import {
 import { AppError, limits, type ServerConfig } from '#model'
 import type { Guard } from './guard.ts'
 import { HttpWire } from './http.ts'
+import type { Oauth } from './oauth.ts'
 import { SseWire } from './sse.ts'
 import { StdioWire } from './stdio.ts'
 
@@ -21,6 +22,8 @@ export type Connection = { client: Client; wire: Wire; era: Era; definitions: To
 export type Surroundings = {
   guard: Guard
   baseEnv: { PATH?: string; HOME?: string }
+  /** Null where the configuration says with what right we come. */
+  oauth: Oauth | null
   /** The server says what its tools are; resolves when that is on the record. */
   changed: (definitions: ToolDefinition[]) => Promise<void>
 }
@@ -66,10 +69,11 @@ function speaksOtherwise(error: unknown): boolean {
   )
 }
 
-function openWire(config: ServerConfig, { guard, baseEnv }: Surroundings): Wire {
+function openWire(config: ServerConfig, { guard, baseEnv, oauth }: Surroundings): Wire {
   if (config.type === 'stdio') return new StdioWire({ ...config, env: { ...definedOf(baseEnv), ...config.env }, guard })
   const { type, url, headers } = config
-  return type === 'http' ? new HttpWire(url, headers) : new SseWire(url, headers)
+  const request = oauth?.fetch ?? fetch
+  return type === 'http' ? new HttpWire(url, headers, request) : new SseWire(url, headers, request)
 }
 
 function definedOf(env: { PATH?: string; HOME?: string }): Record<string, string> {
@@ -109,7 +113,8 @@ export async function listTools(client: Client, signal?: AbortSignal): Promise<T
 
 /** Says what is known: the server's own last words, or what the network said. */
 export function unreachable(name: string, config: ServerConfig, wire: Wire | null, error: unknown): AppError {
-  if (error instanceof AppError) return error
+  const known = causesOf(error).find((cause) => cause instanceof AppError)
+  if (known !== undefined) return known
   const words = wire instanceof StdioWire ? wire.stderr : ''
   const end = wire instanceof StdioWire ? wire.end : null
   const reason = end ?? reasonOf(error)
@@ -125,8 +130,17 @@ export function unreachable(name: string, config: ServerConfig, wire: Wire | nul
 
 /** The innermost cause is the one that says something. */
 function reasonOf(error: unknown): string {
-  let inner = error
-  for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
+  const inner = causesOf(error).at(-1)
   const reason = inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
   return reason.slice(0, limits.upstreamReasonCharactersMax)
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes = [error]
+  while (causes.length < 8) {
+    const last = causes.at(-1)
+    if (!(last instanceof Error && last.cause instanceof Error)) break
+    causes.push(last.cause)
+  }
+  return causes
 }

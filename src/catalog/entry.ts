@@ -4,6 +4,9 @@ import { recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
 import { serverDigest, toTools } from './definition.ts'
 import type { Guard } from './guard.ts'
+import { hide } from './hide.ts'
+import { Oauth } from './oauth.ts'
+import type { Authorize } from './oauth-flow.ts'
 import type { PinRecord, Pins } from './pins.ts'
 import { openShapes, type Shapes } from './shapes.ts'
 import { Upstream } from './upstream.ts'
@@ -17,6 +20,10 @@ export type CatalogOptions = {
   secrets?: readonly string[]
   /** Where tools are pinned; without it nothing is. */
   pins?: PinRecord
+  /** The home's folder of keys, where logins are kept; without it nobody logs in anywhere. */
+  keys?: string
+  /** Asked where a server needs a login, instead of saying that it does. */
+  authorize?: Authorize
   log?: (line: string) => void
 }
 
@@ -30,6 +37,7 @@ export type Entry = {
   shapes: Shapes
   live: boolean
   upstream: Upstream
+  oauth: Oauth | null
   /** While it is being asked for its tools. */
   asking: Promise<void> | null
   /** Why it could not be asked, until it is time to try again. */
@@ -49,9 +57,11 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     log?.(`${name}: started, speaks the ${era.kind} protocol`)
   }
   const shapes = openShapes({ folder, server: name, secrets, log: (line) => log?.(line) })
+  const oauth = oauthOf(name, config, options)
   const toolsOf = (definitions: ToolDefinition[]) =>
     toTools(name, config, definitions).map((tool) => withShape(tool, shapes))
-  const changed = async (definitions: ToolDefinition[]) => {
+  const changed = async (said: ToolDefinition[]) => {
+    const definitions = hide(said, oauth?.secrets() ?? [])
     const tools = toolsOf(definitions)
     Object.assign(entry, { tools, live: true, failure: null })
     moved()
@@ -68,14 +78,28 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     config,
     guard,
     baseEnv,
+    oauth,
     era: () => era,
     opened,
     changed,
     problemOf: (tool) => pins.problemOf(now(tool)),
   })
   const tools = remembered && toolsOf(remembered.tools)
-  const entry: Entry = { name, digest, tools, shapes, live: false, upstream, asking: null, failure: null }
+  const entry: Entry = { name, digest, tools, shapes, live: false, upstream, oauth, asking: null, failure: null }
   return entry
+}
+
+/** A server whose headers say who we are has no use for a login. */
+function oauthOf(server: string, config: ServerConfig, { keys, authorize }: CatalogOptions): Oauth | null {
+  if (keys === undefined || config.type === 'stdio') return null
+  if (Object.keys(config.headers).some((name) => name.toLowerCase() === 'authorization')) return null
+  return new Oauth({
+    server,
+    url: config.url,
+    config: config.oauth,
+    keys,
+    ...(authorize === undefined ? {} : { authorize }),
+  })
 }
 
 function withShape(tool: Tool, shapes: Shapes): Tool {

@@ -1,5 +1,5 @@
 /** A server behind an address: streamable HTTP, with the headers of the configuration. */
-import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { limits } from '#model'
 import { Receipts } from './receipts.ts'
 import { wasRefused } from './refused.ts'
@@ -9,8 +9,8 @@ type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport['send']>
 export class HttpWire extends StreamableHTTPClientTransport {
   readonly receipts = new Receipts()
 
-  constructor(url: string, headers: Record<string, string>) {
-    super(new URL(url), { requestInit: { headers } })
+  constructor(url: string, headers: Record<string, string>, fetch: FetchLike) {
+    super(new URL(url), { requestInit: { headers }, fetch })
     this.onmessage = (message) => this.receipts.arrived(message)
   }
 

@@ -1,6 +1,7 @@
 /** Tools are pinned as they were first seen: what became of them since is read from the home's chain, and decided here. */
 import { AppError, type Effect, type Event, isObject, type JsonObject, type Tool, type ToolDiff } from '#model'
 import { applyDiff, diffOf, shortDiff } from './diff.ts'
+import { hide } from './hide.ts'
 
 type PinType = 'tool.pinned' | 'tool.changed' | 'tool.accepted'
 export type PinEvent = { [Type in PinType]: Pick<Event<Type>, 'type' | 'body'> }[PinType]
@@ -112,7 +113,7 @@ export class Pins {
 
   #definitionOf({ description, input, output, annotations }: Tool): JsonObject {
     const definition = { description, input, ...(output === undefined ? {} : { output }), annotations }
-    return hide(definition, this.#options.secrets) as JsonObject
+    return hide<JsonObject>(definition, this.#options.secrets)
   }
 
   async #append(events: PinEvent[]): Promise<void> {
@@ -136,11 +137,4 @@ function toolChanged({ id: tool }: Tool, diff: ToolDiff): AppError {
   const fields = shown.map(({ field }) => field.slice(1)).join(', ')
   const message = `Cannot call "${tool}": its definition is not the accepted one any more (${fields}); look at what changed, then "metier accept ${tool}"`
   return new AppError('TOOL_CHANGED', message, { tool, diff: shown })
-}
-
-function hide(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '«secret»'), value)
-  if (Array.isArray(value)) return value.map((item) => hide(item, secrets))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, hide(member, secrets)]))
 }

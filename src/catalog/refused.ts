@@ -1,5 +1,6 @@
 /** Tells requests over a network that surely had no effect from those of which nobody knows. */
 import { SdkHttpError } from '@modelcontextprotocol/client'
+import { AppError } from '#model'
 
 /** Errors of a connection that never came to be: the request did not leave us. */
 const connectErrors = new Set([
@@ -20,6 +21,8 @@ export function isRefusal(status: number | undefined): boolean {
 }
 
 export function wasRefused(error: unknown): boolean {
+  // Ours: there was no token to send it with, or the server refused the one it came with.
+  if (error instanceof AppError) return true
   if (error instanceof SdkHttpError) return isRefusal(error.status)
   const cause = (error as { cause?: { code?: unknown } } | null)?.cause
   return typeof cause?.code === 'string' && (connectErrors.has(cause.code) || cause.code.startsWith('ERR_TLS_'))

@@ -1,5 +1,6 @@
 /** A server behind an address in the oldest manner: answers come over one stream of events, requests go beside it. */
 import {
+  type FetchLike,
   type JSONRPCMessage,
   SdkErrorCode,
   SdkHttpError,
@@ -14,12 +15,22 @@ export class SseWire extends SSEClientTransport {
   /** The stream is one. */
   readonly hasSession = true
   #isClosed = false
+  readonly #failure: { error?: unknown }
 
-  constructor(url: string, headers: Record<string, string>) {
-    super(new URL(url), { requestInit: { headers }, fetch: fetchOrRefuse })
+  constructor(url: string, headers: Record<string, string>, fetch: FetchLike) {
+    const failure: { error?: unknown } = {}
+    super(new URL(url), { requestInit: { headers }, fetch: fetchOrRefuse(fetch, failure) })
+    this.#failure = failure
     this.onmessage = (message) => this.receipts.arrived(message)
     // By itself it would open another stream, in which nobody has begun a conversation.
     this.onerror = (error) => void (error instanceof SseError && this.close())
+  }
+
+  /** The library tells of a stream that could not be opened, not why. */
+  override async start(): Promise<void> {
+    await super.start().catch((error) => {
+      throw this.#failure.error ?? error
+    })
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
@@ -40,11 +51,16 @@ export class SseWire extends SSEClientTransport {
 }
 
 /** The transport's own error does not tell with what status a request was turned away. */
-async function fetchOrRefuse(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init)
-  const { status, statusText } = response
-  if (init?.method !== 'POST' || !isRefusal(status)) return response
-  await response.body?.cancel()
-  const message = `the server turned the request away with ${status} ${statusText}`
-  throw new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, message, { status, statusText })
+function fetchOrRefuse(fetch: FetchLike, failure: { error?: unknown }): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init).catch((error) => {
+      failure.error = error
+      throw error
+    })
+    const { status, statusText } = response
+    if (init?.method !== 'POST' || !isRefusal(status)) return response
+    await response.body?.cancel()
+    const message = `the server turned the request away with ${status} ${statusText}`
+    throw new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, message, { status, statusText })
+  }
 }

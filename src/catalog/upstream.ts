@@ -1,5 +1,6 @@
 /** One upstream server over its life: started when needed, ended when idle, started again after a death. */
 import { type AppError, isObject, type Json, type ServerConfig, type Tool, type Try } from '#model'
+import { abortable } from './abortable.ts'
 import { Backoff } from './backoff.ts'
 import {
   type Connection,
@@ -194,13 +195,4 @@ export class Upstream {
   #unreachable(wire: Wire | null, error: unknown): AppError {
     return unreachable(this.#options.name, this.#options.config, wire, error)
   }
-}
-
-/** Stops waiting at the signal; what was waited for goes on for the others. */
-async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort))
 }

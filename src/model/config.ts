@@ -12,9 +12,26 @@ type ServerCommon = {
   idleMs: number
 }
 
+/** How we get the right to use a server behind an address; without it the server itself says what it needs. */
+export type OauthConfig = {
+  /** `authorization_code`: a person logs in. `client_credentials`: we are the client, and nobody is asked. */
+  grant: 'authorization_code' | 'client_credentials'
+  clientId?: string
+  clientSecret?: string
+  /** PKCS #8, instead of a secret. */
+  privateKey?: string
+  scope?: string
+  /** The only authorization server that may see us. */
+  issuer?: string
+  /** Where a client-id metadata document of ours is published. */
+  clientMetadataUrl?: string
+  /** 0 takes any. */
+  redirectPort: number
+}
+
 export type ServerConfig =
   | (ServerCommon & { type: 'stdio'; command: string; args: string[]; env: Record<string, string>; cwd: string })
-  | (ServerCommon & { type: 'http' | 'sse'; url: string; headers: Record<string, string> })
+  | (ServerCommon & { type: 'http' | 'sse'; url: string; headers: Record<string, string>; oauth: OauthConfig })
 
 export type PolicyRule = {
   tool?: string

@@ -51,6 +51,7 @@ test('fates: the 22 codes of AutoAgent and ours, in this order', () => {
     ['SANDBOX_TIER_DOWNGRADE', 'give_up'],
     ['STORE_FULL', 'retry'],
     ['LEDGER_BROKEN', 'give_up'],
+    ['LOGIN_REQUIRED', 'give_up'],
   ]
   assert.deepEqual(Object.entries(fates), pinned)
 })

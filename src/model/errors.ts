@@ -51,6 +51,7 @@ export const fates = {
   SANDBOX_TIER_DOWNGRADE: 'give_up',
   STORE_FULL: 'retry',
   LEDGER_BROKEN: 'give_up',
+  LOGIN_REQUIRED: 'give_up',
 } as const satisfies Record<string, Fate>
 
 export type ErrorCode = keyof typeof fates

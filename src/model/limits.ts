@@ -206,4 +206,16 @@ export const limits = {
   outboundHeadMsMax: 10_000,
   outboundConnectMsMax: 10_000,
   outboundConnectionsMax: 64,
+
+  /** How often a process that waits for a lock of another looks again. */
+  lockPollMs: 20,
+  /** A token is renewed so long before it ends, or at half of its life where that is less. */
+  oauthRenewBeforeMs: 60_000,
+  /** Of one request to an authorization server, and of its answer. */
+  oauthRequestMsMax: 15_000,
+  oauthAnswerBytesMax: 256 * 1024,
+  /** How long a person may take to log in. */
+  oauthLoginMsMax: 10 * 60 * 1000,
+  /** So many times one request may be sent again with another token. */
+  oauthRetriesMax: 3,
 } as const

@@ -76,6 +76,7 @@ test('parseConfig() reads the example of the interface whole', () => {
       type: 'http',
       url: 'https://example.org/mcp',
       headers: { Authorization: 'Bearer abcdefgh' },
+      oauth: { grant: 'authorization_code', redirectPort: 0 },
     },
   })
   assert.deepEqual(config.expose, ['fs:read_file'])
@@ -133,12 +134,24 @@ test('parseConfig() expands variables in three syntaxes, wherever a server names
   assert.deepEqual(b.headers, { 'X-From': 'example.org' })
 })
 
+test('parseConfig() reads how we get the right to use a server, and keeps quiet about what is secret in it', () => {
+  const oauth = { grant: 'client_credentials', clientId: 'us', clientSecret: '${CREDENTIAL}', scope: 'a b' }
+  const config = parse({ servers: { s: { url: 'https://a/', oauth } } }, { CREDENTIAL: 'very-secret' })
+  const expected = { ...oauth, clientSecret: 'very-secret', redirectPort: 0 }
+  assert.deepEqual((config.servers.s as { oauth?: unknown }).oauth, expected)
+  assert.deepEqual(config.knownSecrets, ['very-secret'])
+  const { clientSecret: _, ...alone } = oauth
+  const problems = problemsOf({ servers: { s: { url: 'https://a/', oauth: alone } } })
+  assert.deepEqual(problems, { '/servers/s/oauth/grant': '"client_credentials" alone' })
+})
+
 test('parseConfig() names variables that are not set and leaves them as they stand', () => {
   const config = parse({ servers: { s: { url: '${BASE}/mcp', headers: { A: '${env:KEY_A}', B: '${BASE}' } } } })
   assert.deepEqual(config.unsetVariables, ['BASE', 'KEY_A'])
   assert.deepEqual(config.servers.s, {
     ...{ effects: {}, stateful: false, concurrency: 4, idleMs: 300_000, type: 'http', url: '${BASE}/mcp' },
     headers: { A: '${env:KEY_A}', B: '${BASE}' },
+    oauth: { grant: 'authorization_code', redirectPort: 0 },
   })
   assert.deepEqual(config.knownSecrets, [])
 })

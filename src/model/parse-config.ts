@@ -1,5 +1,5 @@
 /** The text of a configuration file becomes one frozen Config, or one error that names every problem at once. */
-import type { Config, PolicyRule, ServerConfig } from './config.ts'
+import type { Config, OauthConfig, PolicyRule, ServerConfig } from './config.ts'
 import { AppError } from './errors.ts'
 import { Fields, type Findings, isJson, isString, type Problem } from './fields.ts'
 import { tiers } from './isolation.ts'
@@ -130,7 +130,22 @@ function readRemote(reading: Reading, fields: Fields, type: 'http' | 'sse') {
   if (complete && parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
     fields.report('url', 'something else', 'an address that begins with http:// or https://')
   }
-  return { type, url, headers }
+  return { type, url, headers, oauth: readOauth(reading, fields.section('oauth')) }
+}
+
+function readOauth(reading: Reading, fields: Fields): OauthConfig {
+  const names = ['clientId', 'clientSecret', 'privateKey', 'scope', 'issuer', 'clientMetadataUrl'] as const
+  const texts = names.filter((name) => fields.has(name)).map((name) => [name, expand(reading, fields.string(name))])
+  collectNamed(reading, texts as [string, string][])
+  const grant = fields.oneOf('grant', ['authorization_code', 'client_credentials'], 'authorization_code')
+  const redirectPort = fields.integer('redirectPort', 0, 0, 65_535)
+  if (
+    grant === 'client_credentials' &&
+    !(fields.has('clientId') && (fields.has('clientSecret') || fields.has('privateKey')))
+  )
+    fields.report('grant', '"client_credentials" alone', 'clientId, and clientSecret or privateKey, beside it')
+  fields.end()
+  return { grant, redirectPort, ...Object.fromEntries(texts) }
 }
 
 function expandMap(reading: Reading, map: Record<string, string>): Record<string, string> {

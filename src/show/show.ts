@@ -7,6 +7,7 @@ import { decideCommands } from './cli/decide-commands.ts'
 import { demo } from './cli/demo.ts'
 import { exit, exitOfError } from './cli/exit.ts'
 import { init } from './cli/init.ts'
+import { loginCommands } from './cli/login-commands.ts'
 import { bad } from './cli/paint.ts'
 import { recordCommands } from './cli/record-commands.ts'
 import { runCommands } from './cli/run-commands.ts'
@@ -46,6 +47,7 @@ const commands: Record<string, Command> = {
   ...connectCommands,
   ...systemCommands,
   ...catalogCommands,
+  ...loginCommands,
   ...runCommands,
   ...decideCommands,
   ...recordCommands,

@@ -4,7 +4,7 @@
  */
 import { type Catalog, openCatalog } from '#catalog'
 import { type Config, type IsolationReport, type Json, type JsonObject, parseId, type RunId, type Tool } from '#model'
-import { openStore, type Store, verify } from '#record'
+import { homePaths, openStore, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
 import {
@@ -66,6 +66,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     folder: `${config.home}/catalog`,
     secrets: config.knownSecrets,
     pins: pinRecord(store),
+    keys: homePaths(config.home).keys,
     log,
     baseEnv,
   })

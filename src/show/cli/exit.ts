@@ -19,6 +19,7 @@ const byError: Partial<Record<ErrorCode, number>> = {
   CONFIG_INVALID: exit.configuration,
   CONFIG_CHANGED: exit.configuration,
   UPSTREAM_UNREACHABLE: exit.unreachable,
+  LOGIN_REQUIRED: exit.unreachable,
   NEO4J_CONNECTION_ERROR: exit.unreachable,
   S3_CONNECTION_ERROR: exit.unreachable,
   APPROVAL_DENIED: exit.approval,

@@ -1,7 +1,7 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
-import { type IsolationReport, limits } from '#model'
+import { type AppError, type IsolationReport, limits } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
@@ -158,8 +158,12 @@ async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
     const count = tools.filter((tool) => tool.server === server).length
     return problem === undefined
       ? { name: `server ${server}`, ok: true, detail: `${count} tools` }
-      : { name: `server ${server}`, ok: false, detail: problem.error.message }
+      : { name: `server ${server}`, ok: false, detail: problem.error.message, ...fixOf(problem.error) }
   })
+}
+
+function fixOf({ context }: AppError): { fix?: string } {
+  return 'command' in context ? { fix: String(context.command) } : {}
 }
 
 async function recordCheck({ verbs, config }: Context): Promise<Check> {

@@ -1,0 +1,22 @@
+/** Takes secrets out of what a server said. */
+import { AppError, isObject, type Json, type Try } from '#model'
+
+export function hide<Value>(value: Value, secrets: readonly string[]): Value {
+  return (secrets.length === 0 ? value : hidden(value, secrets)) as Value
+}
+
+function hidden(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '«secret»'), value)
+  if (Array.isArray(value)) return value.map((item) => hidden(item, secrets))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [hidden(key, secrets), hidden(member, secrets)]),
+  )
+}
+
+export function hideInTry(outcome: Try, secrets: readonly string[]): Try {
+  if (secrets.length === 0) return outcome
+  if (outcome.outcome === 'answered' && outcome.ok) return { ...outcome, value: hide<Json>(outcome.value, secrets) }
+  const { code, message, context, cause } = outcome.error
+  return { ...outcome, error: new AppError(code, hide(message, secrets), hide(context, secrets), cause) }
+}
