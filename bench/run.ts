@@ -2,9 +2,10 @@
  * What a durable step costs: a chain of ten unsafe calls, 64 runs at once, on a record that survives a power cut, as graphs and as
  * programs in real boxes. `node bench/run.ts [--json]`.
  */
-import { atOnce, rate } from './parts/chain.ts'
+import { atOnce, preferUs, rate } from './parts/chain.ts'
 import { chainCode, chainGraph, inProcess, openBench, runToEnd } from './parts/ours.ts'
 
+preferUs()
 const bench = await openBench(inProcess())
 const count = Number(process.env.RUNS ?? 640)
 for (const [name, plan] of [

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
-import { conformance, mcpServers } from './mcp-servers.ts'
+import { conformance, installMcpServers, mcpServers, probeMcpServers } from './mcp-servers.ts'
 import { installPackages, type Packages, probePackages } from './npm-packages.ts'
+import { installPeers, probePeers } from './peers.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
 import { installLibrary, missingOf } from './script-library.ts'
 import { openAddresses, runningServer } from './server-process.ts'
@@ -49,6 +50,20 @@ const recipes: Recipe[] = [
   },
   fromNpm('mcp-servers', mcpServers),
   fromNpm('conformance', conformance),
+  {
+    name: 'mcp-servers',
+    install: async ({ folder, say }) => installMcpServers({ folder, path, say }),
+    start: async () => {},
+    ready: async ({ folder }) => probeMcpServers(folder),
+    stop: async () => {},
+  },
+  {
+    name: 'peers',
+    install: async ({ folder, say }) => installPeers({ folder, path, say }),
+    start: async () => {},
+    ready: async ({ folder }) => probePeers(folder),
+    stop: async () => {},
+  },
 ]
 
 /** Nothing to start: tests do that themselves. */

@@ -47,6 +47,13 @@ export const limits = {
   timerMsMax: 24 * 60 * 60 * 1000,
   boxStartMsMax: 10_000,
   boxPoolSize: 1,
+  /** A box that nobody needed for so long goes, but for those of the pool. */
+  boxIdleMsMax: 5000,
+  /** Programs that have a box at the same time; others wait, or take the box of one that waits itself. */
+  programsAwakeMax: 24,
+  programsAwakePerCore: 4,
+  /** A program that waited for so long may lose its box to another; it is played again when its result comes. */
+  programIdleMsMin: 100,
   /** Open at a time, warm ones included; one more is refused, never queued: a nested program would wait for its own parent. */
   boxesMax: 32,
   /** A backstop for what the engine does between two of its ticks: the verdict is in ticks, this only kills. */

@@ -16,21 +16,20 @@ import {
   newId,
   type PermissionSet,
   type Plan,
-  type Program,
   type RunId,
   splitToolId,
   toText,
 } from '#model'
 import { type Chain, openSecrets, type Secrets, type Store } from '#record'
-import { type Boxes, prepareProgram } from '#sandbox'
-import { digestOf } from './call.ts'
+import type { Boxes } from '#sandbox'
 import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
 import { type Mocks, mockedArguments, pretending } from './mocks.ts'
 import { narrower } from './policy.ts'
-import { boxed, type Prepared, prepare, preparedFor, programOf } from './prepare.ts'
+import { type Prepared, prepare, preparedFor } from './prepare.ts'
+import { type Heard, heardOf, openPrograms } from './programs.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 import { openStandingRules } from './standing.ts'
 import type { Settlement } from './stop.ts'
@@ -40,6 +39,8 @@ export type { Score } from './desk.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
 export { type Mocks, readMocks } from './mocks.ts'
 export { decide, matchesPattern, type Verdict } from './policy.ts'
+export { heardOf } from './programs.ts'
+export { openShare } from './share.ts'
 export { standingRules } from './standing.ts'
 export type { Rehearsal, Settlement }
 
@@ -92,27 +93,23 @@ export function openEngine(parts: Parts): Engine {
   const { store, boxes, catalog, config, now = Date.now } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
+  const resuming = new Map<RunId, Promise<ActiveRun>>()
   const standing = openStandingRules(store)
+  const programs = openPrograms(boxes)
+  const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
   let closing = false
 
-  const nestOf =
-    ({ started }: Journal) =>
-    (code: string, args: string, id: string, at: number) =>
-      boxed(() =>
-        boxes.program({ source: prepareProgram(code).source, args, seed: digestOf(`${started.seed} ${id}`), now: at }),
-      )
-
-  const conduct = (
-    chain: Chain,
-    journal: Journal,
-    program: Program,
-    secrets: Secrets,
-    mocks: Mocks = {},
-  ): ActiveRun => {
+  const conduct = (chain: Chain, journal: Journal, prepared: Prepared, mocks: Mocks = {}): ActiveRun => {
+    const heard: Heard = async (path) => {
+      await chain.durable()
+      return heardOf(journalOf(chain.run), path)
+    }
+    const program = programs.root(prepared, journal, heard)
+    const nest = programs.nest(journal, heard)
+    const secrets = secretsOf(journal.started.seed, chain, config)
     const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
     const rules = [...config.policy.rules, ...standing(), ...journal.rules]
     const policy = { permissions: journal.started.permissions, rules }
-    const nest = nestOf(journal)
     const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
     const run: ActiveRun = {
       run: chain.run,
@@ -161,30 +158,35 @@ export function openEngine(parts: Parts): Engine {
     const started = startedBody(clean, prepared, seed, config, catalog)
     const chain = store.startRun(newId<RunId>(now()), started)
     for (const seal of seals) chain.seal(...seal)
-    const secrets = secretsOf(seed, chain, config)
     if (started.key !== undefined) await chain.durable()
-    const journal = newJournal(started, chain.lastAt())
-    const program = await boxed(() => prepared.program(toText(started.args), seed, journal.startedAt))
-    return conduct(chain, journal, program, secrets, request.mocks)
+    return conduct(chain, newJournal(started, chain.lastAt()), prepared, request.mocks)
   }
 
+  /** Two that resume one run at the same time get the same one. */
   const resume = async (run: RunId, by: string): Promise<ActiveRun> => {
-    const here = active.get(run)
+    const here = active.get(run) ?? resuming.get(run)
     if (here !== undefined) return here
-    checkServers(readJournal(store.events(run), store.text), catalog)
+    const taken = takeUp(run, by).finally(() => resuming.delete(run))
+    resuming.set(run, taken)
+    return taken
+  }
+
+  const takeUp = async (run: RunId, by: string): Promise<ActiveRun> => {
+    const [first] = store.events(run, { type: 'run.started' })
+    if (first?.type === 'run.started') checkServers(first.body, catalog)
     const chain = await store.takeRun(run)
-    const journal = readJournal(store.events(run), store.text)
-    const { engine, isolation } = await preparedFor(journal, boxes)
+    const journal = journalOf(run)
+    const prepared = await preparedFor(journal, boxes)
+    const { engine, isolation } = prepared
     chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
     catalog.carryOver(run, serversOf(journal))
-    const program = await boxed(() => programOf(journal, boxes))
-    return conduct(chain, journal, program, secretsOf(journal.started.seed, chain, config))
+    return conduct(chain, journal, prepared)
   }
 
   const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
     const events = store.events(run)
     const origin = readJournal(events, store.text)
-    checkServers(origin, catalog)
+    checkServers(origin.started, catalog)
     const { key: _, ...same } = origin.started
     const forkedFrom = { run, at: String(at), ...(args === undefined ? {} : { args }) }
     const started = { ...same, actor, forkedFrom }
@@ -192,14 +194,15 @@ export function openEngine(parts: Parts): Engine {
     const chain = store.startRun(newId<RunId>(now()), started)
     copyEvents(chain, copied, store.text)
     await chain.durable()
-    const journal = readJournal(store.events(chain.run), store.text)
-    const program = await boxed(() => programOf(journal, boxes))
-    return conduct(chain, journal, program, secretsOf(started.seed, chain, config))
+    const journal = journalOf(chain.run)
+    return conduct(chain, journal, await preparedFor(journal, boxes))
   }
 
   const replay = async (run: RunId): Promise<Rehearsal> => {
-    const journal = readJournal(store.events(run), store.text)
-    return rehearse(journal, await programOf(journal, boxes), nestOf(journal))
+    const journal = journalOf(run)
+    const heard: Heard = async (path) => heardOf(journal, path)
+    const program = programs.root(await preparedFor(journal, boxes), journal, heard)
+    return rehearse(journal, program, programs.nest(journal, heard))
   }
 
   const close = async () => {
@@ -269,9 +272,9 @@ function serversOf({ calls }: Journal): Set<string> {
   return new Set(sent.flatMap(({ tool }) => splitToolId(tool)?.server ?? []))
 }
 
-function checkServers({ started }: Journal, catalog: Catalog): void {
+function checkServers({ servers: known }: EventBodies['run.started'], catalog: Catalog): void {
   const now = catalog.digests()
-  const changed = Object.entries(started.servers).filter(([server, digest]) => now[server] !== digest)
+  const changed = Object.entries(known).filter(([server, digest]) => now[server] !== digest)
   if (changed.length === 0) return
   const servers = changed.map(([server]) => server)
   const message = `Cannot resume the run: the definition of ${servers.join(', ')} is not the one it started with; restore it, or fork the run`

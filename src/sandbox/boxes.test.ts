@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '#model'
 import { play, resultOf, startOptions } from './play.test.ts'
 import { type Boxes, type BoxesOptions, openBoxes } from './sandbox.ts'
@@ -37,7 +38,7 @@ test('engine() names the engine by its version and by everything that decides wh
   assert.deepEqual(await opened(t, { bwrap: null }).engine(), engine)
 })
 
-test('a box serves the next program after a clean end, and none after a limit or a drop', async (t) => {
+test('a box serves the next program after a clean end or a drop between two turns, and none after a limit', async (t) => {
   const boxes = opened(t)
   await resultOf(boxes, 'return 1')
   const first = living()
@@ -47,14 +48,26 @@ test('a box serves the next program after a clean end, and none after a limit or
   assert.deepEqual(living(), first)
   await play(boxes, 'for (;;);', { limits: { ticksPerTurnMax: 5 } })
   assert.equal(await resultOf(boxes, 'return 3'), 3)
+  assert(!living().includes(first[0]!))
+  while (living().length > 1) await pause(10)
   const second = living()
-  assert(second.length >= 1 && !second.includes(first[0]!))
-  const dropped = await boxes.program(startOptions('await mcp.a.b()'))
+  const dropped = await boxes.program(startOptions('globalThis.left = 1; await mcp.a.b()'))
   await dropped.start()
   dropped.drop()
   dropped.drop()
-  assert.equal(await resultOf(boxes, 'return 4'), 4)
-  assert(!living().some((pid) => second.includes(pid)))
+  await pause(50)
+  assert.equal(await resultOf(boxes, 'return typeof left'), 'undefined')
+  assert.deepEqual(living(), second)
+})
+
+test('boxes that were opened for many programs at once go when nobody needs them, but for the warm one', async (t) => {
+  const boxes = opened(t, { idleMs: 200 })
+  const programs = await Promise.all([1, 2, 3].map(() => boxes.program(startOptions('await mcp.a.b()'))))
+  for (const program of programs) await program.start()
+  assert.equal(living().length, 3)
+  for (const program of programs) program.drop()
+  while (living().length > 1) await pause(50)
+  assert.equal(await resultOf(boxes, 'return 1'), 1)
 })
 
 test('drop() rejects the turns that are open', async (t) => {
@@ -171,7 +184,6 @@ test('no more boxes are opened than the bound allows, and one that ends makes ro
     context: { boxesMax: limits.boxesMax },
   })
   programs[0]!.drop()
-  while (living().length === limits.boxesMax) await new Promise((resolve) => setTimeout(resolve, 10))
   const last = await boxes.program(startOptions('await mcp.a.b()'))
   assert.equal((await last.start()).calls.length, 1)
 })

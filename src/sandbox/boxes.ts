@@ -1,4 +1,4 @@
-/** Boxes for programs: one kept warm, one program in each, taken back only after a clean end. */
+/** Boxes for programs: one kept warm, more while they are needed, one program in each, taken back only after a clean end. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -22,6 +22,8 @@ export type BoxesOptions = {
   /** undefined: looked for in the usual places; null: none. */
   bwrap?: string | null
   poolSize?: number
+  /** After how long a box that nobody needs may go. */
+  idleMs?: number
 }
 
 export type Boxes = {
@@ -34,13 +36,16 @@ export type Boxes = {
 const usualPlaces = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap', '/run/current-system/sw/bin/bwrap']
 
 export function openBoxes(options: BoxesOptions = {}): Boxes {
-  const { node = process.execPath, poolSize = limits.boxPoolSize } = options
+  const { node = process.execPath, poolSize = limits.boxPoolSize, idleMs = limits.boxIdleMsMax } = options
   const bwrap = options.bwrap === undefined ? (usualPlaces.find(existsSync) ?? null) : options.bwrap
   warmStripper()
   const engine = once(engineIdentity)
   const all = new Set<Box>()
   const warm: Box[] = []
   const served = new WeakMap<Box, number>()
+  /** How many of the warm boxes nobody needed since the last look. */
+  let spare = 0
+  let looking: NodeJS.Timeout | undefined
   let testing: Promise<Isolation> | null = null
   let closed = false
 
@@ -61,11 +66,24 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     const uses = (served.get(box) ?? 0) + 1
     served.set(box, uses)
     const fit = clean && box.alive && uses < limits.boxProgramsMax
-    if (fit && !closed && warm.length < poolSize) warm.push(box)
-    else {
+    if (fit && !closed) {
+      warm.push(box)
+      looking ??= setInterval(look, idleMs).unref()
+    } else {
       box.kill(new AppError('CANCELLED', 'Cannot use the box: it served its program'))
       void box.gone.then(refill)
     }
+  }
+
+  /** Boxes that were not needed for a while go, but for the one that is kept warm. */
+  function look(): void {
+    for (const box of warm.splice(0, Math.max(0, Math.min(spare, warm.length - poolSize)))) {
+      box.kill(new AppError('CANCELLED', 'Cannot use the box: it was not needed'))
+    }
+    spare = warm.length
+    if (spare > poolSize) return
+    clearInterval(looking)
+    looking = undefined
   }
 
   /** A box that was lost is replaced before anyone asks for it. */
@@ -79,7 +97,10 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   }
 
   async function take(): Promise<Box> {
-    for (let box = warm.pop(); box !== undefined; box = warm.pop()) if (box.alive) return box
+    for (let box = warm.pop(); box !== undefined; box = warm.pop()) {
+      spare = Math.min(spare, warm.length)
+      if (box.alive) return box
+    }
     return open((await isolation()).box)
   }
 
@@ -119,6 +140,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     },
     async close() {
       closed = true
+      clearInterval(looking)
       await testing?.catch(toAppError)
       const gone = [...all].map((box) => box.gone)
       for (const box of all) box.kill(new AppError('CANCELLED', 'Cannot continue the program: the boxes are closed'))

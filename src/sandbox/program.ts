@@ -47,6 +47,7 @@ export function bootMessage(): { boot: BootMessage } {
 export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, release: (clean: boolean) => void): Program {
   const delivered = new Set<number>()
   let state: 'new' | 'running' | 'over' = 'new'
+  let open = 0
 
   function finish(clean: boolean): void {
     if (state === 'over') return
@@ -56,6 +57,7 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
 
   async function ask(message: Message): Promise<Turn> {
     const watchdog = setTimeout(() => box.kill(tookTooLong(wallMs)), wallMs)
+    open += 1
     try {
       const { turn, clean } = readTurn(await box.ask(JSON.stringify(message)))
       if (turn.end) finish(clean)
@@ -65,7 +67,14 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
       throw thrown
     } finally {
       clearTimeout(watchdog)
+      open -= 1
     }
+  }
+
+  /** Between two turns the child can forget its program; whoever has the box next is served after that. */
+  function forget(): void {
+    box.ask(JSON.stringify({ drop: true } satisfies Message)).catch(() => {})
+    finish(true)
   }
 
   return {
@@ -84,6 +93,8 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
     },
     drop() {
       if (state === 'over') return
+      if (state === 'new') return finish(true)
+      if (open === 0) return forget()
       box.kill(new AppError('CANCELLED', 'Cannot continue the program: its box was dropped'))
       finish(false)
     },

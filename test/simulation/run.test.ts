@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type EventBodies, newId, type RunId, toText } from '#model'
-import type { Secrets } from '#record'
-import { Conductor, newJournal, readJournal, type Settlement } from '#run'
+import type { Chain, Secrets } from '#record'
+import { Conductor, heardOf, newJournal, openShare, readJournal, type Score, type Settlement } from '#run'
 import { dice } from '#test'
 import { type Dice, Disk, hashedProgram, World, wander } from './world.ts'
 
@@ -84,8 +84,7 @@ async function live(
   const conductor = new Conductor({
     chain,
     journal,
-    program: hashedProgram(String(seed)),
-    nest: async (code, _args, id) => hashedProgram(code, id),
+    ...programsOf(seed, chain, disk),
     secrets,
     catalog: world.catalog,
     pretend: null,
@@ -120,6 +119,21 @@ async function live(
     },
   )
   return Promise.race([killed, settled])
+}
+
+/** Every second run has to do with one box for all its programs: they take it from each other whenever they wait. */
+function programsOf(seed: number, chain: Chain, disk: Disk): Pick<Score, 'program' | 'nest'> {
+  const program = hashedProgram(String(seed))
+  if (seed % 2 === 0) return { program, nest: async (code, _args, id) => hashedProgram(code, id) }
+  const share = openShare({ most: 1, idleMs: 0 })
+  const shared = (path: string, code: string) => {
+    const heard = async () => {
+      await chain.durable()
+      return heardOf(readJournal(disk.events, toText), path)
+    }
+    return share.program({ open: async () => hashedProgram(code, path), heard })
+  }
+  return { program: shared('', String(seed)), nest: async (code, _args, id) => shared(id, code) }
 }
 
 function startedBody(seed: number): EventBodies['run.started'] {

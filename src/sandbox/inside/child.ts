@@ -16,7 +16,7 @@ import {
 
 export type BootMessage = { engineBytesMax: number; guest: GuestLimits; machine: MachineLimits }
 export type ReadyMessage = { ready: true; confined: boolean }
-export type Message = { boot: BootMessage } | { start: StartMessage } | { deliver: DeliverMessage }
+export type Message = { boot: BootMessage } | { start: StartMessage } | { deliver: DeliverMessage } | { drop: true }
 
 const input = Buffer.alloc(64 * 1024)
 let unread: Buffer[] = []
@@ -80,8 +80,8 @@ async function main(): Promise<void> {
       send(await running.start(message.start))
     } else if ('deliver' in message) {
       send(running === null ? emptyTurn : await running.deliver(message.deliver))
-    }
-    if (running?.over) {
+    } else send(emptyTurn)
+    if (running?.over || 'drop' in message) {
       running = null
       // The next program finds its engine ready.
       ready = await createMachine(parts, usual)

@@ -1,0 +1,42 @@
+/** The programs of runs: a graph needs no box, code has one while it moves, and what a run heard is read from its record. */
+import { availableParallelism } from 'node:os'
+import { type Delivery, limits, type Program, toText } from '#model'
+import { type Boxes, prepareProgram } from '#sandbox'
+import { digestOf } from './call.ts'
+import type { Score } from './desk.ts'
+import type { Journal } from './journal.ts'
+import type { Prepared } from './prepare.ts'
+import { openShare } from './share.ts'
+
+/** What a program of the run has heard so far, by call. */
+export type Heard = (program: string) => Promise<Map<number, Delivery>>
+
+export type Programs = {
+  root(prepared: Prepared, journal: Journal, heard: Heard): Program
+  /** A program that runs as a call: the same id always gives the same chance. */
+  nest(journal: Journal, heard: Heard): Score['nest']
+}
+
+export function openPrograms(boxes: Boxes): Programs {
+  const most = Math.min(limits.programsAwakeMax, limits.programsAwakePerCore * availableParallelism())
+  const share = openShare({ most, idleMs: limits.programIdleMsMin })
+  return {
+    root({ program }, { started: { args, seed }, startedAt }, heard) {
+      if (program.kind === 'graph') return program.make()
+      const options = { source: program.source, args: toText(args), seed, now: startedAt }
+      return share.program({ open: () => boxes.program(options), heard: () => heard('') })
+    },
+    nest:
+      ({ started }, heard) =>
+      async (code, args, id, now) => {
+        const seed = digestOf(`${started.seed} ${id}`)
+        const open = async () => boxes.program({ source: prepareProgram(code).source, args, seed, now })
+        return share.program({ open, heard: () => heard(id) })
+      },
+  }
+}
+
+export function heardOf({ deliveries }: Journal, path: string): Map<number, Delivery> {
+  const own = deliveries.filter(({ program }) => program === path)
+  return new Map(own.map(({ delivery }) => [delivery.call, delivery]))
+}

@@ -1,0 +1,87 @@
+/** Programs that take the one box from each other again and again say what they would have said with a box of their own. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Delivery, Program, Turn } from '#model'
+import { openShare } from '#run'
+import { dice } from '#test'
+import { hashedProgram, wander } from './world.ts'
+
+type Life = { turns: Turn[]; deliveries: Delivery[] }
+
+/** Answers one open call after the other, as the dice fall, until the program ends or nothing is open. */
+async function live(program: Program, life: Life, roll: () => number): Promise<Turn[]> {
+  const open: number[] = []
+  let issued = 0
+  const take = (turn: Turn) => {
+    life.turns.push(turn)
+    for (const _ of turn.calls) open.push(++issued)
+  }
+  take(await program.start())
+  while (open.length > 0 && life.turns.at(-1)!.end === undefined) {
+    const [call] = open.splice(Math.floor(roll() * open.length), 1)
+    await wander(roll)
+    const delivery = { call: call!, ok: true, text: `{"of":${call}}`, now: life.turns.length }
+    life.deliveries.push(delivery)
+    take(await program.deliver(delivery))
+  }
+  program.drop()
+  return life.turns
+}
+
+test('openShare() never opens more boxes than there are, and every program moves as if it were alone', async () => {
+  let opened = 0
+  for (let seed = 1; seed <= 40; seed++) {
+    let boxes = 0
+    const share = openShare({ most: 2, idleMs: 0 })
+    const lives = Array.from({ length: 6 }, async (_, at) => {
+      const name = `${seed} ${at}`
+      const life: Life = { turns: [], deliveries: [] }
+      const open = async (): Promise<Program> => {
+        boxes += 1
+        opened += 1
+        assert.ok(boxes <= 2, 'no more boxes than there are')
+        const program = hashedProgram(name)
+        let isOpen = true
+        const close = () => {
+          if (isOpen) boxes -= 1
+          isOpen = false
+        }
+        const watch = async (turn: Promise<Turn>) => {
+          const taken = await turn
+          if (taken.end !== undefined) close()
+          return taken
+        }
+        return { start: () => watch(program.start()), deliver: (one) => watch(program.deliver(one)), drop: close }
+      }
+      const heard = async () => new Map(life.deliveries.map((delivery) => [delivery.call, delivery]))
+      const shared = await live(share.program({ open, heard }), life, dice(seed * 31 + at))
+      const alone = await live(hashedProgram(name), { turns: [], deliveries: [] }, dice(seed * 31 + at))
+      assert.deepEqual(shared, alone, `seed ${seed}`)
+    })
+    await Promise.all(lives)
+    assert.equal(boxes, 0, 'every box was given back')
+  }
+  assert.ok(opened > 40 * 6 + 40, `boxes were taken from programs that waited: ${opened}`)
+})
+
+test('openShare() gives a place on when a box cannot be had, dies, or is dropped while its program waits in line', async () => {
+  const share = openShare({ most: 1, idleMs: 0 })
+  const heard = async () => new Map<number, Delivery>()
+  const never = share.program({ open: () => Promise.reject(new Error('no box')), heard })
+  await assert.rejects(never.start(), /no box/)
+  const died = { start: () => Promise.reject(new Error('died')), deliver: () => assert.fail(), drop: () => {} }
+  await assert.rejects(share.program({ open: async () => died, heard }).start(), /died/)
+  const turn = { calls: [], logs: [] }
+  const slow = Promise.withResolvers<Turn>()
+  const busy = { start: () => slow.promise, deliver: async () => turn, drop: () => slow.reject(new Error('dropped')) }
+  const first = share.program({ open: async () => busy, heard })
+  const started = first.start()
+  const waiting = share.program({ open: async () => assert.fail('it was dropped before its turn came'), heard })
+  const late = waiting.start()
+  waiting.drop()
+  first.drop()
+  await assert.rejects(started, /dropped/)
+  await assert.rejects(late, { code: 'CANCELLED' })
+  const last = share.program({ open: async () => ({ ...busy, start: async () => turn, drop: () => {} }), heard })
+  assert.deepEqual(await last.start(), turn)
+})
