@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
-import { conformance, installMcpServers, mcpServers, probeMcpServers } from './mcp-servers.ts'
+import { conformance, mcpServers } from './mcp-servers.ts'
 import { installPackages, type Packages, probePackages } from './npm-packages.ts'
 import { installPeers, probePeers } from './peers.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
@@ -50,13 +50,6 @@ const recipes: Recipe[] = [
   },
   fromNpm('mcp-servers', mcpServers),
   fromNpm('conformance', conformance),
-  {
-    name: 'mcp-servers',
-    install: async ({ folder, say }) => installMcpServers({ folder, path, say }),
-    start: async () => {},
-    ready: async ({ folder }) => probeMcpServers(folder),
-    stop: async () => {},
-  },
   {
     name: 'peers',
     install: async ({ folder, say }) => installPeers({ folder, path, say }),
