@@ -1,10 +1,12 @@
 /** What each ask does inside the transaction; every write of a run checks that this process still owns it. */
 import { AppError, type EventType, homeChain, type RunId, type RunStatus } from '#model'
-import { appendEvents, appendHome, type Head, type Ledger } from './ledger.ts'
+import { appendEvents, appendHome, type Head, type Ledger, type OwnedHead } from './ledger.ts'
 import { bodyText, firstHash } from './line.ts'
-import type { Ask, ChainWrite, Entries } from './request.ts'
+import type { Ask, ChainWrite, Entries, Question } from './request.ts'
 
-type Row = Head & { owner: string | null; epoch: number; status: RunStatus }
+type Row = Head & { id: number; owner: string | null; epoch: number; status: RunStatus }
+
+const findRow = 'SELECT id, owner, epoch, status, n, hash, at, seq FROM run WHERE run = ?'
 
 /** Asks that share a transaction with others. */
 export type SharedAsk = Exclude<Ask, { kind: 'checkpoint' | 'purge' }>
@@ -28,7 +30,7 @@ export function isFinished(status: RunStatus): boolean {
 
 /** The run's row, or why there is none. */
 export function findRun(ledger: Ledger, run: string): Row {
-  const row = ledger.sql('SELECT owner, epoch, status, n, hash, at FROM run WHERE run = ?').get(run) as Row | undefined
+  const row = ledger.sql(findRow).get(run) as Row | undefined
   if (row && run !== homeChain) return row
   if (ledger.sql('SELECT 1 FROM purged WHERE run = ?').get(run)) {
     throw new AppError('RUN_PURGED', `Cannot use run ${run}: it was purged; only its head and count remain`, { run })
@@ -46,35 +48,67 @@ export function oneEntry(type: EventType, at: number, body: object): Entries {
 function writeChain(ledger: Ledger, ask: ChainWrite): void {
   const { run, entries, leaves } = ask
   if (ask.opens) openRun(ledger, ask)
-  const row = findRun(ledger, run)
-  if (row.owner !== ledger.process || row.epoch !== ask.epoch || row.n !== ask.after) throw lost(run, ask, row)
-  const { n, hash, at } = appendEvents(ledger, run, row, entries)
-  const calls = entries.types.filter((type) => type === 'call.issued').length
-  ledger
-    .sql('UPDATE run SET n = ?, hash = ?, at = ?, call_count = call_count + ? WHERE run = ?')
-    .run(n, hash, at, calls, run)
+  const before = ownedHead(ledger, ask)
+  const head = appendEvents(ledger, run, before, entries)
+  moveHead(ledger, ask, before, head)
   for (const id of ask.consumed) ledger.sql('DELETE FROM inbox WHERE run = ? AND id = ?').run(run, id)
   for (const { placeholder, server, box } of ask.sealed) {
     ledger.sql('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)').run(run, placeholder, server, box)
   }
+  for (const question of ask.questions) keepQuestion(ledger, run, head, question)
   if (!leaves) return
+  ledger.owned.delete(run)
   ledger.sql('UPDATE run SET owner = NULL, status = ? WHERE run = ?').run(leaves.status, run)
-  if (isFinished(leaves.status)) closeRun(ledger, run, { n, hash, at }, leaves.callCount)
+  if (isFinished(leaves.status)) closeRun(ledger, run, head, leaves.callCount)
+}
+
+/** The head as we left it, or as it stands: then whoever asks must own the run. */
+function ownedHead(ledger: Ledger, ask: ChainWrite): OwnedHead {
+  const known = ledger.owned.get(ask.run)
+  if (known?.epoch === ask.epoch && known.n === ask.after) return known
+  const row = findRun(ledger, ask.run)
+  if (row.owner !== ledger.process || row.epoch !== ask.epoch || row.n !== ask.after) throw lost(ask, row)
+  return row
+}
+
+/** Moves the run's head from where it must stand: in the same breath, owner and epoch are asserted. */
+function moveHead(ledger: Ledger, ask: ChainWrite, from: OwnedHead, to: Head): void {
+  const { id, epoch } = from
+  const calls = ask.entries.types.filter((type) => type === 'call.issued').length
+  const { changes } = ledger
+    .sql(
+      `UPDATE run SET n = ?, hash = ?, at = ?, seq = ?, call_count = call_count + ?
+       WHERE id = ? AND owner = ? AND epoch = ? AND n = ? AND hash = ?`,
+    )
+    .run(to.n, to.hash, to.at, to.seq, calls, id, ledger.process, epoch, from.n, from.hash)
+  if (changes !== 1) throw lost(ask, findRun(ledger, ask.run))
+  ledger.owned.set(ask.run, { ...to, id, epoch })
+}
+
+/** An index for whoever looks for a question: what became of it, until its run is finished. */
+function keepQuestion(ledger: Ledger, run: string, head: Head, { approval, n, answer }: Question): void {
+  if (n === null) ledger.sql('UPDATE approval SET answer = ? WHERE approval = ? AND run = ?').run(answer, approval, run)
+  // The events of one write stand together: nobody else's come between.
+  else ledger.sql('INSERT INTO approval VALUES (?, ?, ?, NULL)').run(approval, run, head.seq! - (head.n - n))
 }
 
 function openRun(ledger: Ledger, { run, epoch, opens, entries }: ChainWrite): void {
   const { key, intent } = opens!
   const at = entries.ats[0]!
   if (key !== null) refuseTakenKey(ledger, key)
-  ledger
-    .sql(`INSERT INTO run VALUES (?, ?, ?, 'running', ?, ?, ?, 0, 0, ?, 0)`)
-    .run(run, ledger.process, epoch, key, intent, at, firstHash)
+  const { lastInsertRowid } = ledger
+    .sql(
+      `INSERT INTO run (run, owner, epoch, status, started_at, call_count, n, hash, at)
+       VALUES (?, ?, ?, 'running', ?, 0, 0, ?, 0)`,
+    )
+    .run(run, ledger.process, epoch, at, firstHash)
+  ledger.sql('INSERT INTO request VALUES (?, ?, ?)').run(lastInsertRowid, key, intent)
   appendHome(ledger, oneEntry('run.opened', at, { run }))
 }
 
 function refuseTakenKey(ledger: Ledger, key: string): void {
   const taken = ledger
-    .sql('SELECT run FROM run WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?')
+    .sql('SELECT run FROM request JOIN run USING (id) WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?')
     .get(key, key)
   if (!taken) return
   const existing = taken.run as RunId
@@ -89,6 +123,7 @@ function refuseTakenKey(ledger: Ledger, key: string): void {
 function closeRun(ledger: Ledger, run: string, head: Head, callCount: number | null): void {
   ledger.sql('DELETE FROM sealed WHERE run = ?').run(run)
   ledger.sql('DELETE FROM inbox WHERE run = ?').run(run)
+  ledger.sql('DELETE FROM approval WHERE run = ?').run(run)
   ledger.sql('UPDATE run SET call_count = coalesce(?, call_count) WHERE run = ?').run(callCount, run)
   appendHome(ledger, oneEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
 }
@@ -98,13 +133,16 @@ function send(ledger: Ledger, { run, type, box }: Extract<Ask, { kind: 'send' }>
   ledger.sql('INSERT INTO inbox (run, type, box) VALUES (?, ?, ?)').run(run, type, box)
 }
 
+export type Taken = { epoch: number; n: number; at: number }
+
 /** Compare and set: of several that found the owner dead, one wins. */
-function take(ledger: Ledger, { run, owner, epoch }: Extract<Ask, { kind: 'take' }>): Head & { epoch: number } {
+function take(ledger: Ledger, { run, owner, epoch }: Extract<Ask, { kind: 'take' }>): Taken {
   const row = findRun(ledger, run)
   if (isFinished(row.status)) throw finished('take', run)
   if (row.owner !== owner || row.epoch !== epoch) throw ownedByAnother(run, row.owner)
+  ledger.owned.delete(run)
   ledger.sql(`UPDATE run SET owner = ?, epoch = epoch + 1, status = 'running' WHERE run = ?`).run(ledger.process, run)
-  return { n: row.n, hash: row.hash, at: row.at, epoch: epoch + 1 }
+  return { n: row.n, at: row.at, epoch: epoch + 1 }
 }
 
 export function ownedByAnother(run: string, owner: string | null): AppError {
@@ -120,7 +158,7 @@ function finished(verb: string, run: string): AppError {
   })
 }
 
-function lost(run: string, ask: ChainWrite, row: Row): AppError {
+function lost({ run, ...ask }: ChainWrite, row: Row): AppError {
   const state = `this process no longer owns it (epoch ${ask.epoch}, now ${row.epoch}; event ${ask.after}, now ${row.n})`
   return new AppError('RUN_OWNED', `Cannot write to run ${run}: ${state}. Whoever took it over goes on`, {
     run,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type AppError, type EventBodies, type EventType, type InboxType, limits, type RunId, toAppError } from '#model'
 import { bodyText } from './line.ts'
 import type { WriterQueue } from './queue.ts'
-import type { ChainWrite } from './request.ts'
+import type { ChainWrite, Question } from './request.ts'
 import { sealText } from './seal.ts'
 
 export type InboxItem = {
@@ -31,6 +31,8 @@ export type Chain = {
   finish(body: EventBodies['run.finished']): Promise<void>
 }
 
+type Told = { [Type in EventType]: { type: Type; body: EventBodies[Type] } }[EventType]
+
 export type ChainStart = {
   run: RunId
   epoch: number
@@ -38,6 +40,8 @@ export type ChainStart = {
   at: number
   opens: ChainWrite['opens']
   sealed: SealedSecret[]
+  /** Of each call with an open question, the id of the question. */
+  asking: Map<string, string>
 }
 
 export type ChainWorld = {
@@ -53,7 +57,7 @@ export type ChainWorld = {
 const suspendedStatus = { approval: 'approval_required', uncertain: 'uncertain', stopped: 'interrupted' } as const
 
 export function openChain(start: ChainStart, world: ChainWorld): Chain {
-  const { run, epoch } = start
+  const { run, epoch, asking } = start
   const { queue } = world
   const secrets = [...start.sealed]
   const taken = new Set<number>()
@@ -68,7 +72,18 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
 
   function newDraft(opens: ChainWrite['opens']): ChainWrite {
     const entries = { types: [], ats: [], bodies: [], blobs: [] }
-    return { kind: 'chain', run, epoch, after: n, opens, entries, consumed: [], sealed: [], leaves: null }
+    return {
+      kind: 'chain',
+      run,
+      epoch,
+      after: n,
+      entries,
+      opens,
+      consumed: [],
+      sealed: [],
+      questions: [],
+      leaves: null,
+    }
   }
 
   /** The draft to write into. Whoever waits for nothing still gets to the disk, a little later. */
@@ -101,14 +116,29 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
 
   function append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number } {
     const { text, blobs } = bodyText(body)
-    const { entries } = openDraft()
+    const { entries, questions } = openDraft()
     n += 1
+    const question = questionOf({ type, body } as Told, n)
+    if (question) questions.push(question)
     at = Math.max(at, world.now())
     entries.types.push(type)
     entries.ats.push(at)
     entries.bodies.push(text)
     entries.blobs.push(...blobs)
     return { n, at }
+  }
+
+  /** What an event says of a question. A call that ends without an answer takes its question along. */
+  function questionOf({ type, body }: Told, n: number): Question | null {
+    if (type === 'approval.asked') {
+      asking.set(body.call, body.approval)
+      return { approval: body.approval, n, answer: null }
+    }
+    if (type !== 'approval.answered' && type !== 'call.resolved') return null
+    const approval = asking.get(body.call)
+    if (approval === undefined || (type === 'approval.answered' && body.approval !== approval)) return null
+    asking.delete(body.call)
+    return { approval, n: null, answer: type === 'call.resolved' ? 'cancelled' : body.answer }
   }
 
   function leave(type: 'run.suspended' | 'run.finished', body: object, leaves: ChainWrite['leaves']): Promise<void> {

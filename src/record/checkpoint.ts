@@ -6,8 +6,11 @@ import { homeChain, limits } from '#model'
 import { oneEntry } from './apply.ts'
 import { homePaths } from './home.ts'
 import { publicKeyOf, signText } from './keys.ts'
-import { appendHome, inTransaction, type Ledger } from './ledger.ts'
+import { appendHome, inTransaction, type Ledger, lastSeq } from './ledger.ts'
 import { syncFolder } from './sync-folder.ts'
+import { rareHome } from './tables.ts'
+
+const newestCheckpoint = `SELECT seq FROM event WHERE ${rareHome} AND type = 'ledger.checkpointed' ORDER BY n DESC LIMIT 1`
 
 export type Heads = Record<string, { n: number; hash: string }>
 
@@ -48,7 +51,7 @@ export function mendCheckpoints(file: string, database: DatabaseSync): void {
     const { end, n } = lastWhole(descriptor)
     if (end === 0) syncFolder(dirname(file))
     const missing = database
-      .prepare(`SELECT line FROM event WHERE type = 'ledger.checkpointed' AND run = 'home' AND n > ? ORDER BY n`)
+      .prepare(`SELECT line FROM event WHERE ${rareHome} AND type = 'ledger.checkpointed' AND n > ? ORDER BY n`)
       .all(n) as { line: string }[]
     if (missing.length === 0) return
     ftruncateSync(descriptor, end)
@@ -75,11 +78,7 @@ function lastWhole(descriptor: number): { end: number; n: number } {
   return { end: size, n: 0 }
 }
 
-function lastSeq({ sql }: Ledger): number {
-  return (sql('SELECT coalesce(max(seq), 0) AS seq FROM event').get() as { seq: number }).seq
-}
-
 function checkpointSeq({ sql }: Ledger): number {
-  const row = sql(`SELECT seq FROM event WHERE type = 'ledger.checkpointed' ORDER BY n DESC LIMIT 1`).get()
+  const row = sql(newestCheckpoint).get()
   return (row?.seq as number | undefined) ?? 0
 }

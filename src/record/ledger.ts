@@ -12,7 +12,8 @@ import { openForWriting, refuseNewer } from './schema.ts'
 import { isBusy, isDiskError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
-export type Head = { n: number; hash: string; at: number }
+/** The last event of a chain: `seq` is its place in the order of arrival. */
+export type Head = { n: number; hash: string; at: number; seq: number | null }
 
 export type Ledger = {
   home: string
@@ -22,13 +23,28 @@ export type Ledger = {
   sql(text: string): StatementSync
   /** Signs checkpoints; made or read with the first. */
   signingKey(): KeyObject
+  /** Heads of the runs that we own, as we left them: each write asserts that they are still true. */
+  owned: Map<string, OwnedHead>
+  /** What the transaction has appended and not yet inserted. */
+  pending: Pending
 }
 
-const columns = 5
+export type OwnedHead = Head & { id: number; epoch: number }
+
+type Pending = {
+  /** The highest of all events, those not yet inserted included. */
+  lastSeq: number
+  values: (string | number | null)[]
+  /** The home's head after what was appended to it, if anything was. */
+  home: Head | null
+}
+
+const columns = 7
 /** Many rows in one statement cost half of a statement each. */
 const rowsPerInsert = 32
 const inserts = Array.from({ length: rowsPerInsert + 1 }, (_, rows) => {
-  return `INSERT INTO event (run, n, type, line, hash) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`
+  const values = Array(rows).fill('(?, ?, ?, ?, ?, ?, ?)').join(', ')
+  return `INSERT INTO event (seq, run, n, type, line, hash, previous) VALUES ${values}`
 })
 
 export function openLedger(home: string, process: string): Ledger {
@@ -48,7 +64,8 @@ export function openLedger(home: string, process: string): Ledger {
     key ??= signingKey(homePaths(home).keys)
     return key
   }
-  return { home, process, database, sql, signingKey: readKey }
+  const pending = { lastSeq: 0, values: [], home: null }
+  return { home, process, database, sql, signingKey: readKey, owned: new Map(), pending }
 }
 
 /** All of it or nothing, on disk when it returns. Another process's writes come before or after, never between. */
@@ -57,10 +74,14 @@ export function inTransaction<T>(ledger: Ledger, work: () => T): T {
   begin(ledger)
   try {
     refuseNewer((sql('PRAGMA user_version').get() as { user_version: number }).user_version)
+    ledger.pending = { lastSeq: lastSeq(ledger), values: [], home: null }
     const value = work()
+    insertPending(ledger)
+    moveHome(ledger)
     sql('COMMIT').run()
     return value
   } catch (error) {
+    ledger.owned.clear()
     if (database.isTransaction) sql('ROLLBACK').run()
     throw error
   }
@@ -90,28 +111,49 @@ function begin({ sql }: Ledger): void {
 
 /** Appends to a chain after its head, blobs too; the new head is still to be written to the chain's row. */
 export function appendEvents(ledger: Ledger, run: string, head: Head, { types, ats, bodies, blobs }: Entries): Head {
-  let { n, hash, at } = head
-  let values: (string | number)[] = []
-  for (const [i, type] of types.entries()) {
+  const { pending } = ledger
+  let { n, hash, at, seq } = head
+  for (let i = 0; i < types.length; i++) {
     n += 1
     at = Math.max(at, ats[i]!)
-    const line = lineText(run, n, at, type, bodies[i]!)
+    const line = lineText(run, n, at, types[i]!, bodies[i]!)
     hash = lineHash(hash, line)
-    values.push(run, n, type, line, hash)
-    const isFull = values.length === columns * rowsPerInsert
-    if (!isFull && i + 1 < types.length) continue
-    ledger.sql(inserts[values.length / columns]!).run(...values)
-    values = []
+    const previous = seq
+    seq = ++pending.lastSeq
+    pending.values.push(seq, run, n, types[i]!, line, hash, previous)
+    if (pending.values.length === columns * rowsPerInsert) insertPending(ledger)
   }
   if (blobs.length > 0) writeBlobs(ledger, run, blobs)
-  return { n, hash, at }
+  return { n, hash, at, seq }
+}
+
+function insertPending({ sql, pending }: Ledger): void {
+  if (pending.values.length === 0) return
+  sql(inserts[pending.values.length / columns]!).run(...pending.values)
+  pending.values = []
 }
 
 export function appendHome(ledger: Ledger, entries: Entries): Head {
-  const before = ledger.sql('SELECT n, hash, at FROM run WHERE run = ?').get(homeChain) as Head
-  const { n, hash, at } = appendEvents(ledger, homeChain, before, entries)
-  ledger.sql('UPDATE run SET n = ?, hash = ?, at = ? WHERE run = ?').run(n, hash, at, homeChain)
-  return { n, hash, at }
+  const { pending, sql } = ledger
+  const before = pending.home ?? (sql('SELECT n, hash, at, seq FROM run WHERE run = ?').get(homeChain) as Head)
+  pending.home = appendEvents(ledger, homeChain, before, entries)
+  return pending.home
+}
+
+function moveHome({ sql, pending: { home } }: Ledger): void {
+  if (home === null) return
+  sql('UPDATE run SET n = ?, hash = ?, at = ?, seq = ? WHERE run = ?').run(
+    home.n,
+    home.hash,
+    home.at,
+    home.seq,
+    homeChain,
+  )
+}
+
+/** The seq of the newest event of all, also of those that other processes wrote. */
+export function lastSeq({ sql }: Ledger): number {
+  return (sql('SELECT coalesce(max(seq), 0) AS seq FROM event').get() as { seq: number }).seq
 }
 
 /** On disk before the commit that names them, and after the start of the transaction: no purge comes between. */

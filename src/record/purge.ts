@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '#model'
 import { findRun, isFinished, oneEntry } from './apply.ts'
+import { brokenChain, chainBackwards } from './backwards.ts'
 import { homePaths } from './home.ts'
 import { appendHome, inTransaction, type Ledger } from './ledger.ts'
 
@@ -18,7 +19,7 @@ export function purgeRun(ledger: Ledger, run: string, at: number): void {
 }
 
 function removeRows(ledger: Ledger, run: string, at: number): string[] {
-  const { status, n, hash } = findRun(ledger, run)
+  const { id, status, n, hash } = findRun(ledger, run)
   if (!isFinished(status)) {
     const details = 'only a finished run may be purged'
     throw new AppError('INVALID_INPUT_PARAM', `Cannot purge run ${run}: ${details}. Cancel it first`, {
@@ -27,10 +28,12 @@ function removeRows(ledger: Ledger, run: string, at: number): string[] {
     })
   }
   const blobs = ledger.sql('SELECT digest FROM blob WHERE run = ?').all(run) as { digest: string }[]
-  ledger.sql('INSERT INTO purged SELECT run, key FROM run WHERE run = ?').run(run)
-  // Before the rows go: the highest seq must never be given out twice.
+  ledger.sql('INSERT INTO purged SELECT run, key FROM run JOIN request USING (id) WHERE run = ?').run(run)
   appendHome(ledger, oneEntry('run.purged', at, { run, head: hash, count: n }))
-  for (const table of ['event', 'run', 'blob', 'inbox', 'sealed'])
+  const { changes } = ledger.sql(`DELETE FROM event WHERE seq IN (${chainBackwards(['seq'])})`).run(run, 0)
+  if (changes !== n) throw brokenChain(run, n - Number(changes))
+  ledger.sql('DELETE FROM request WHERE id = ?').run(id)
+  for (const table of ['run', 'blob', 'inbox', 'sealed', 'approval'])
     ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
   return blobs.map(({ digest }) => digest)
 }

@@ -1,8 +1,8 @@
 /** The main thread's side of the writer: asks go out in order and in bundles, answers come back as promises. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { type AppError, type ErrorData, fromErrorData } from '#model'
-import type { Ask, Reply, Request, WriterData } from './request.ts'
+import { type AppError, fromErrorData } from '#model'
+import { type Ack, type Ask, pack, type Reply, type Request, type WriterData } from './request.ts'
 import { storeError } from './store-error.ts'
 
 type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
@@ -32,7 +32,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
   function startThread(): Worker {
     const thread = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data })
     thread.on('message', (reply: Reply) => {
-      if (reply !== 'checkpoint is due') for (const { id, value, error } of reply) settle(id, value, error)
+      if (reply !== 'checkpoint is due') for (const ack of reply) settle(ack)
       else if (!isClosing) onCheckpointDue()
       if (waiting.size === 0 && !isClosing) thread.unref()
     })
@@ -42,7 +42,8 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     return thread
   }
 
-  function settle(id: number, value: unknown, error: ErrorData | undefined): void {
+  function settle(ack: Ack): void {
+    const { id, value, error }: Exclude<Ack, number> = typeof ack === 'number' ? { id: ack } : ack
     const { resolve, reject } = waiting.get(id)!
     waiting.delete(id)
     if (error) reject(fromErrorData(error))
@@ -60,7 +61,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     if (bundle.length === 0) return
     worker ??= startThread()
     worker.ref()
-    worker.postMessage(bundle)
+    worker.postMessage(bundle.map(pack))
     bundle = []
     bundleNumber += 1
   }

@@ -1,13 +1,16 @@
 /** Everything that is read from the record, on the main thread, beside the writer. */
 import type { DatabaseSync } from 'node:sqlite'
 import { type Event, type EventType, homeChain, type ProcessId, type RunId, type RunStatus, toText } from '#model'
+import { brokenChain, chainBackwards } from './backwards.ts'
 import { readBlob } from './blobs.ts'
 import type { InboxItem, SealedSecret } from './chain.ts'
 import { sealPlace } from './chain.ts'
 import { homePaths } from './home.ts'
 import { isBlobReference } from './line.ts'
+import { openQuestions } from './questions.ts'
 import { openForReading } from './schema.ts'
 import { openSealed } from './seal.ts'
+import { rareHome } from './tables.ts'
 
 export type RunRow = {
   run: RunId
@@ -25,27 +28,42 @@ export type RunRow = {
 
 export type Stats = { events: number; runs: number; bytes: number }
 
+type ChainRow = { n: number; type: string; line: string }
+
 export type Reader = ReturnType<typeof openReader>
 
 const runColumns = 'run, status, intent, started_at, call_count, key, owner, epoch, hash, n'
+const runsWithRequests = `SELECT ${runColumns} FROM run JOIN request USING (id)`
 
 export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: (process: ProcessId) => boolean) {
   const database = openForReading(homePaths(home).database)
-  const byRun = database.prepare(`SELECT ${runColumns} FROM run WHERE run = ? AND run <> '${homeChain}'`)
-  const newest = database.prepare(
-    `SELECT ${runColumns} FROM run WHERE run <> '${homeChain}' ORDER BY started_at DESC, run DESC LIMIT ?`,
+  const byRun = database.prepare(`${runsWithRequests} WHERE run = ?`)
+  const newest = database.prepare(`${runsWithRequests} ORDER BY started_at DESC, run DESC LIMIT ?`)
+  const newestOf = database.prepare(
+    `${runsWithRequests} WHERE status IN (SELECT value FROM json_each(?)) ORDER BY started_at DESC, run DESC LIMIT ?`,
   )
-  const byKey = database.prepare('SELECT run FROM run WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?')
+  const byKey = database.prepare(
+    'SELECT run FROM request JOIN run USING (id) WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?',
+  )
   const isPurged = database.prepare('SELECT 1 FROM purged WHERE run = ?')
   const finished = database.prepare(
     `SELECT run FROM run WHERE status IN ('done', 'failed', 'cancelled') AND at < ? ORDER BY at`,
   )
-  const lines = database.prepare('SELECT line FROM event WHERE run = ? AND n > ? ORDER BY n')
-  const linesOfType = database.prepare('SELECT line FROM event WHERE run = ? AND n > ? AND type = ? ORDER BY n')
+  const backwards = database.prepare(chainBackwards(['n', 'type', 'line']))
+  const count = database.prepare('SELECT n FROM run WHERE run = ?')
+  const rare = database.prepare(`SELECT line FROM event WHERE ${rareHome} AND type = ? AND n > ? ORDER BY n`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
-  const head = database.prepare('SELECT n, at FROM run WHERE run = ?')
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const sealed = database.prepare('SELECT placeholder, server, box FROM sealed WHERE run = ?')
+
+  /** The events after a number, in their order; where the links do not lead to all of them, nobody may go on. */
+  function chainRows(run: string, after: number): ChainRow[] {
+    const rows = backwards.all(run, after) as ChainRow[]
+    rows.reverse()
+    for (const [i, { n }] of rows.entries()) if (n !== after + i + 1) throw brokenChain(run, after + i + 1)
+    if (rows.length === 0 && ((count.get(run)?.n as number | undefined) ?? 0) > after) throw brokenChain(run, after + 1)
+    return rows
+  }
 
   return {
     database,
@@ -53,24 +71,31 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       const row = byRun.get(run)
       return row && toRunRow(row, isAlive)
     },
-    runs({ limit = -1 }: { limit?: number } = {}): RunRow[] {
+    runs({ limit = -1, status }: { limit?: number; status?: readonly RunStatus[] } = {}): RunRow[] {
       const known = new Map<ProcessId, boolean>()
       const isAliveOnce = (process: ProcessId) => {
         if (!known.has(process)) known.set(process, isAlive(process))
         return known.get(process)!
       }
-      return newest.all(limit).map((row) => toRunRow(row, isAliveOnce))
+      if (!status) return newest.all(limit).map((row) => toRunRow(row, isAliveOnce))
+      // A run whose process is gone is still "running" in its row.
+      const stored = status.includes('interrupted') ? [...status, 'running'] : status
+      const rows = newestOf.all(JSON.stringify(stored), -1).map((row) => toRunRow(row, isAliveOnce))
+      const found = rows.filter((row) => status.includes(row.status))
+      return limit < 0 ? found : found.slice(0, limit)
     },
     runByKey: (key: string) => byKey.get(key, key)?.run as RunId | undefined,
     finishedBefore: (at: number) => finished.all(at).map(({ run }) => run as RunId),
     isPurged: (run: RunId) => isPurged.get(run) !== undefined,
     events(run: string, { after = 0, type }: { after?: number; type?: EventType } = {}): Event[] {
-      const rows = type ? linesOfType.all(run, after, type) : lines.all(run, after)
-      return rows.map(({ line }) => JSON.parse(line as string))
+      const isRare = run === homeChain && type && type !== 'run.opened' && type !== 'run.closed'
+      if (isRare) return rare.all(type, after).map(({ line }) => JSON.parse(line as string))
+      const rows = chainRows(run, after)
+      return (type ? rows.filter((row) => row.type === type) : rows).map(({ line }) => JSON.parse(line))
     },
+    lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
     text: (value: unknown) => (isBlobReference(value) ? readBlob(homePaths(home).blobs, value) : toText(value)),
-    head: (run: string) => head.get(run) as { n: number; at: number },
     inbox(run: RunId): InboxItem[] {
       const rows = inbox.all(run) as { id: number; type: InboxItem['type']; box: Uint8Array }[]
       return rows.map(({ id, type, box }) => ({ id, type, body: JSON.parse(openSealed(box, run, sealingKey())) }))
@@ -81,6 +106,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
         return { placeholder, server, value: openSealed(box, sealPlace(run, placeholder, server), sealingKey()) }
       })
     },
+    ...openQuestions(database),
     stats: () => readStats(database),
   }
 }

@@ -1,10 +1,13 @@
 /** What the main thread asks of the writer, as plain data, and what it hears back. */
-import type { ErrorData, EventType, InboxType, RunStatus } from '#model'
+import type { ErrorData, EventBodies, EventType, InboxType, RunStatus } from '#model'
 import type { BlobBytes } from './line.ts'
 
 /** Events of one chain, a column each: a thousand strings cross to the writer far sooner than a thousand objects. */
 export type Entries = { types: EventType[]; ats: number[]; bodies: string[]; blobs: BlobBytes[] }
 export type SealedRow = { placeholder: string; server: string; box: Uint8Array }
+/** A question that was asked with event `n`, or, where `n` is null, what became of it. */
+export type Question = { approval: string; n: number | null; answer: QuestionAnswer | null }
+export type QuestionAnswer = EventBodies['approval.answered']['answer'] | 'cancelled'
 
 /** Everything that one chain wants committed together. */
 export type ChainWrite = {
@@ -13,10 +16,11 @@ export type ChainWrite = {
   epoch: number
   /** How many events the chain must have before these: so none is ever left out in the middle. */
   after: number
-  opens: { key: string | null; intent: string | null } | null
   entries: Entries
+  opens: { key: string | null; intent: string | null } | null
   consumed: number[]
   sealed: SealedRow[]
+  questions: Question[]
   /** Given up by its owner: suspended or finished. */
   leaves: { status: RunStatus; callCount: number | null } | null
 }
@@ -30,9 +34,46 @@ export type Ask =
   | { kind: 'checkpoint'; at: number }
 
 export type Request = { id: number; ask: Ask }
-export type Ack = { id: number; value?: unknown; error?: ErrorData }
+/** The number alone where there is nothing to say but that it is done. */
+export type Ack = number | { id: number; value?: unknown; error?: ErrorData }
 
-export type Message = Request[] | 'close'
+export type Message = Packed[] | 'close'
 export type Reply = Ack[] | 'checkpoint is due'
 
 export type WriterData = { home: string; process: string }
+
+type Rest = Pick<ChainWrite, 'opens' | 'consumed' | 'sealed' | 'questions' | 'leaves'> & { blobs: BlobBytes[] }
+
+/** Most of what crosses is a few events of a run: named members, cloned each time, would cost more than the events. */
+export type Packed =
+  | Request
+  | [
+      id: number,
+      run: string,
+      epoch: number,
+      after: number,
+      types: EventType[],
+      ats: number[],
+      bodies: string[],
+      rest: Rest | null,
+    ]
+
+export function pack(request: Request): Packed {
+  const { id, ask } = request
+  if (ask.kind !== 'chain') return request
+  const { run, epoch, after, entries, opens, consumed, sealed, questions, leaves } = ask
+  const { types, ats, bodies, blobs } = entries
+  const isBare =
+    opens === null && leaves === null && consumed.length + sealed.length + questions.length + blobs.length === 0
+  const rest = isBare ? null : { opens, consumed, sealed, questions, leaves, blobs }
+  return [id, run, epoch, after, types, ats, bodies, rest]
+}
+
+const nothingElse: Rest = { opens: null, consumed: [], sealed: [], questions: [], leaves: null, blobs: [] }
+
+export function unpack(packed: Packed): Request {
+  if (!Array.isArray(packed)) return packed
+  const [id, run, epoch, after, types, ats, bodies, rest] = packed
+  const { blobs, ...others } = rest ?? nothingElse
+  return { id, ask: { kind: 'chain', run, epoch, after, entries: { types, ats, bodies, blobs }, ...others } }
+}

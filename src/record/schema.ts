@@ -5,42 +5,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { AppError, limits } from '#model'
 import { storeError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
+import { createTables, moveFromFirst } from './tables.ts'
 
 /** `Méti`, so that nobody else's database is taken for ours. */
 const applicationId = 0x4de97469
-export const schemaVersion = 1
+export const schemaVersion = 2
 /** Older ones can corrupt a WAL file that several connections write. */
 const sqliteVersionMin = [3, 51, 3]
-
-const tables = `
-  CREATE TABLE event (
-    seq INTEGER PRIMARY KEY, run TEXT NOT NULL, n INTEGER NOT NULL, type TEXT NOT NULL, line TEXT NOT NULL,
-    hash TEXT NOT NULL, UNIQUE (run, n)
-  ) STRICT;
-  CREATE INDEX event_checkpoint ON event (n) WHERE type = 'ledger.checkpointed';
-
-  -- An index of the record, never the truth: verify() compares it with the chains. The home's chain has a row too.
-  CREATE TABLE run (
-    run TEXT PRIMARY KEY, owner TEXT, epoch INTEGER NOT NULL, status TEXT NOT NULL, key TEXT UNIQUE, intent TEXT,
-    started_at INTEGER NOT NULL, call_count INTEGER NOT NULL, n INTEGER NOT NULL, hash TEXT NOT NULL, at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX run_started ON run (started_at);
-  CREATE TABLE purged (run TEXT PRIMARY KEY, key TEXT UNIQUE) STRICT, WITHOUT ROWID;
-  CREATE TABLE blob (run TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, digest)) STRICT, WITHOUT ROWID;
-  CREATE INDEX blob_digest ON blob (digest);
-  CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, type TEXT NOT NULL, box BLOB NOT NULL) STRICT;
-  CREATE TABLE sealed (
-    run TEXT NOT NULL, placeholder TEXT NOT NULL, server TEXT NOT NULL, box BLOB NOT NULL,
-    PRIMARY KEY (run, placeholder, server)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TRIGGER event_stays BEFORE UPDATE ON event BEGIN
-    SELECT RAISE(ABORT, 'the record is append-only');
-  END;
-  CREATE TRIGGER event_remains BEFORE DELETE ON event WHEN NOT EXISTS (SELECT 1 FROM purged WHERE run = OLD.run) BEGIN
-    SELECT RAISE(ABORT, 'the record is append-only');
-  END;
-`
 
 /** Creates or checks the file. Everything that could make it untrustworthy later is refused here. */
 export function prepareDatabase(file: string, create: boolean): void {
@@ -99,13 +70,14 @@ function migrate(database: DatabaseSync, file: string): boolean {
   const isOurs = pragma(database, 'application_id') === applicationId
   refuseNewer(isOurs ? version : 0)
   if (version === 0 && pragma(database, 'schema_version') === 0) {
-    database.exec(tables)
-    database.prepare(`INSERT INTO run VALUES ('home', NULL, 0, 'home', NULL, NULL, 0, 0, 0, ?, 0)`).run('0'.repeat(64))
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`)
+    createTables(database)
+    database.exec(`PRAGMA application_id = ${applicationId}`)
   } else if (!isOurs) {
     throw new AppError('CONFIG_INVALID', `Cannot open the record ${file}: it is another program's database`)
+  } else if (version === 1) {
+    moveFromFirst(database)
   }
-  database.exec('COMMIT')
+  database.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
   return version === 0
 }
 

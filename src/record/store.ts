@@ -7,14 +7,16 @@ import {
   limits,
   type ProcessId,
   type RunId,
+  type RunStatus,
 } from '#model'
-import { oneEntry, ownedByAnother } from './apply.ts'
+import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import { backUp } from './backup.ts'
 import { type Chain, type ChainWorld, openChain } from './chain.ts'
 import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
 import { sealingKey } from './keys.ts'
 import { isProcessAlive, lockProcess, removeDead } from './owner.ts'
+import type { Asked } from './questions.ts'
 import { openQueue } from './queue.ts'
 import { openReader, type RunRow, type Stats } from './reader.ts'
 import { prepareDatabase } from './schema.ts'
@@ -28,7 +30,7 @@ export type Store = {
   /** Takes over a run that nobody living owns, or that this process lost hold of. */
   takeRun(run: RunId): Promise<Chain>
   /** Newest first. */
-  runs(options?: { limit?: number }): RunRow[]
+  runs(options?: { limit?: number; status?: readonly RunStatus[] }): RunRow[]
   run(run: RunId): RunRow | undefined
   /** The run that was started with this key, also if it was purged since. */
   runByKey(key: string): RunId | undefined
@@ -36,7 +38,13 @@ export type Store = {
   /** How many events a chain has. */
   count(run: string): number
   events(run: string, options?: { after?: number; type?: EventType }): Event[]
+  /** The same as they stand: the exact lines. */
+  lines(run: string, options?: { after?: number }): string[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
+  /** The open questions of all runs, in the order in which they were asked. */
+  openApprovals(): Asked[]
+  /** A question of a run that is not finished. */
+  approval(id: string): Asked | undefined
   /** The JSON text of a member of an event, also of one that stands as a blob. */
   text(value: unknown): string
   /** An answer for a run that another process may own. */
@@ -81,7 +89,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
   function startRun(run: RunId, body: EventBodies['run.started']): Chain {
     queue.start()
     const opens = { key: body.key ?? null, intent: body.intent }
-    const chain = openChain({ run, epoch: 1, n: 0, at: 0, opens, sealed: [] }, world)
+    const chain = openChain({ run, epoch: 1, n: 0, at: 0, opens, sealed: [], asking: new Map() }, world)
     chain.append('run.started', body)
     return chain
   }
@@ -91,9 +99,9 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     const owner = row?.owner ?? null
     if (owner !== null && owner !== lock.process && isAlive(owner)) throw ownedByAnother(run, owner)
     const taken = await queue.ask({ kind: 'take', run, owner, epoch: row?.epoch ?? 0 })
-    const { epoch, n, at } = taken as { epoch: number; n: number; at: number }
     removeDead(paths.processes, lock.process)
-    return openChain({ run, epoch, n, at, opens: null, sealed: reader.sealed(run) }, world)
+    const { sealed, asking } = reader
+    return openChain({ run, ...(taken as Taken), opens: null, sealed: sealed(run), asking: asking(run) }, world)
   }
 
   async function send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void> {
@@ -141,7 +149,10 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     isPurged: reader.isPurged,
     count: (run) => reader.head(run).n,
     events: reader.events,
+    lines: reader.lines,
     eventsSince: reader.eventsSince,
+    openApprovals: reader.openApprovals,
+    approval: reader.approval,
     text: reader.text,
     send,
     appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entries: oneEntry(type, now(), body) })),

@@ -115,8 +115,19 @@ const attacks: Record<string, (tampered: Tampered, pick: Pick) => Place> = {
   'another number'({ database, rows }, pick) {
     const row = pick(rows)
     database.prepare('UPDATE event SET n = n + ? WHERE seq = ?').run(pick([-1000, 1000]), row.seq)
-    const isBefore = (database.prepare('SELECT min(n) AS n FROM event WHERE run = ?').get(row.run)!.n as number) < 1
-    return isBefore ? { run: row.run, n: 1 } : row
+    return row
+  },
+  'another event before'({ database, rows }, pick) {
+    const row = pick(rows)
+    database.prepare('UPDATE event SET previous = coalesce(previous, 0) + ? WHERE seq = ?').run(pick([-1, 1]), row.seq)
+    return row
+  },
+  'an event twice'({ database, rows }, pick) {
+    const row = pick(rows)
+    database
+      .prepare('INSERT INTO event SELECT ?, run, n, type, line, hash, previous FROM event WHERE seq = ?')
+      .run(rows.at(-1)!.seq + 1, row.seq)
+    return { run: row.run, n: rows.findLast(({ run }) => run === row.run)!.n + 1 }
   },
   'an event removed'({ database, rows }, pick) {
     const row = pick(rows)
@@ -255,14 +266,14 @@ test('verify() notices events and rows of runs that the home never opened', asyn
 
   const indexed = tamper(t, folder, 1)
   indexed.database
-    .prepare(`INSERT INTO run SELECT ?, owner, epoch, status, NULL, intent, 0, 0, n, hash, at FROM run LIMIT 1`)
+    .prepare(`INSERT INTO run SELECT 99, ?, owner, epoch, status, 0, 0, n, hash, at, seq FROM run LIMIT 1`)
     .run(forged)
   assert.deepEqual((await verdictOf(indexed)).firstBad, { run: forged, n: 1 })
 })
 
 test('verify() compares the index: head, count and whether the run is over', async (t) => {
   const folder = temporaryFolder(t)
-  const changes = ['n = n + 1', 'n = n - 1', `hash = '${'f'.repeat(64)}'`, `status = 'running'`]
+  const changes = ['n = n + 1', 'n = n - 1', `hash = '${'f'.repeat(64)}'`, `status = 'running'`, 'seq = seq - 1']
   for (const [i, change] of changes.entries()) {
     const tampered = tamper(t, folder, i)
     const { run, n } = tampered.rows.findLast(({ type }) => type === 'run.finished')!

@@ -5,105 +5,104 @@ import { homeChain, type RunStatus } from '#model'
 import { isFinished } from './apply.ts'
 import { homePaths } from './home.ts'
 import { openForReading } from './schema.ts'
-import { Fault, openWalker, type Pin, type Walked, type Walker } from './walk.ts'
-import { openWitness, readCheckpoints } from './witness.ts'
+import { Fault, newChain, newWalk, type VisitHome, type Walk, type Walked, walkOn } from './walk.ts'
+import { openWitness, readCheckpoints, type Witness } from './witness.ts'
 
 export type Verdict = { ok: boolean; events: number; firstBad?: { run: string; n: number }; reason?: string }
 
-/** What the home's chain says of one run. */
-type Known = { pins: Pin[]; closed: { head: string; count: number } | null; isPurged: boolean }
+type IndexRow = { run: string; n: number; hash: string; status: RunStatus; seq: number | null }
 
-type IndexRow = { run: string; n: number; hash: string; status: RunStatus }
+export function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
+  return verifyOn(home, newWalk(), run)
+}
 
-export async function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
+/** Goes on with a walk that found everything good so far; the walk is worth nothing after a bad verdict. */
+export async function verifyOn(home: string, walk: Walk, only?: string): Promise<Verdict> {
   const paths = homePaths(home)
   let database: DatabaseSync | undefined
-  let walker: Walker | undefined
   try {
     // Before the database is opened: a checkpoint reaches the file after its commit, so the file is never ahead.
     const file = readCheckpoints(paths.checkpoints)
     if (!existsSync(paths.database) && file.length === 0) return { ok: true, events: 0 }
     database = openForReading(paths.database)
     database.exec('BEGIN')
-    walker = openWalker(database, paths.blobs)
-    await verifyAll(database, walker, home, file, run)
-    return { ok: true, events: walker.good() }
+    const witness = openWitness(home, file)
+    const scope = { database, blobs: paths.blobs, ...(only === undefined ? {} : { only }) }
+    await walkOn(walk, scope, listenToHome(walk, witness, only))
+    witness.end(walk.chains.get(homeChain)!.n)
+    checkEnd(database, walk, only)
+    return { ok: true, events: walk.good }
   } catch (error) {
-    const { run, n } = error instanceof Fault ? error : (walker?.due() ?? { run: homeChain, n: 1 })
-    return { ok: false, events: walker?.good() ?? 0, firstBad: { run, n }, reason: (error as Error).message }
+    const { run, n } = error instanceof Fault ? error : walk.due
+    return { ok: false, events: walk.good, firstBad: { run, n }, reason: (error as Error).message }
   } finally {
     database?.close()
   }
 }
 
-async function verifyAll(database: DatabaseSync, walker: Walker, home: string, file: string[], only?: string) {
-  const known = await walkHome(walker, home, file)
-  const index = new Map(
-    (database.prepare('SELECT run, n, hash, status FROM run').all() as IndexRow[]).map((row) => [row.run, row]),
-  )
-  compareWithIndex(homeChain, known.home, index.get(homeChain))
-  if (only !== undefined && !known.runs.has(only)) throw new Fault(only, 1, 'the home has no run of this id')
-  for (const [run, { pins, closed, isPurged }] of known.runs) {
-    if (isPurged || (only !== undefined && only !== run)) continue
-    const walked = await walker.walk(run, pins)
-    if (walked.n === 0) throw new Fault(run, 1, 'it is missing, as is the whole run; the home opened it')
-    if (closed && walked.n > closed.count) throw new Fault(run, closed.count + 1, 'it comes after the end of the run')
-    if (!closed && walked.type === 'run.finished') {
-      throw new Fault(homeChain, known.home.n + 1, `it is missing: run ${run} is finished and was not closed`)
-    }
-    compareWithIndex(run, walked, index.get(run), closed !== null)
+/** What the home says of the runs must be true when it says it: events arrive before the words about them. */
+function listenToHome({ chains }: Walk, witness: Witness, only: string | undefined): VisitHome {
+  const of = (run: string): Walked => {
+    const chain = chains.get(run) ?? newChain()
+    if (only === undefined || run === only) chains.set(run, chain)
+    return chain
   }
-  if (only === undefined) refuseStrays(database, known.runs, index)
-}
-
-/** The home's chain, and from it what must be true of every run. */
-async function walkHome(walker: Walker, home: string, file: string[]) {
-  const runs = new Map<string, Known>()
-  const witness = openWitness(home, file)
-  const of = (run: string): Known => {
-    const known = runs.get(run) ?? { pins: [], closed: null, isPurged: false }
-    runs.set(run, known)
-    return known
-  }
-  const walked = await walker.walk(homeChain, [], (n, type, line, previousHash) => {
+  return (n, type, line, previousHash) => {
     witness.compare(n, type, line)
     if (!/^(run|ledger)\./.test(type)) return
     const { body } = JSON.parse(line.toString())
     if (type === 'run.opened') of(body.run)
     else if (type === 'run.closed') {
-      of(body.run).closed = body
-      of(body.run).pins.push({ n: body.count, hash: body.head, from: `the home's run.closed` })
-    } else if (type === 'run.purged') of(body.run).isPurged = true
-    else if (type === 'ledger.checkpointed') {
+      compareHead(body.run, of(body.run), { n: body.count, hash: body.head }, `the home's run.closed`)
+      of(body.run).isClosed = true
+    } else if (type === 'run.purged') {
+      if (of(body.run).n > 0) throw new Fault(body.run, 1, 'the home has purged its run')
+      of(body.run).isPurged = true
+    } else if (type === 'ledger.checkpointed') {
       for (const [run, head] of Object.entries(witness.heads(n, body, previousHash))) {
-        if (run !== homeChain) of(run).pins.push({ ...head, from: `checkpoint ${n}` })
+        if (run !== homeChain) compareHead(run, of(run), head, `checkpoint ${n}`)
       }
     }
-  })
-  witness.end(walked.n)
-  return { home: walked, runs }
-}
-
-/** The index may lag behind nothing: it is written in the same transaction as the events. */
-function compareWithIndex(run: string, walked: Walked, row: IndexRow | undefined, isClosed?: boolean): void {
-  if (!row) throw new Fault(run, Math.max(walked.n, 1), 'its run has no row in the index')
-  if (row.n > walked.n) throw new Fault(run, walked.n + 1, `it is missing; the index knows ${row.n} events`)
-  if (row.n < walked.n) throw new Fault(run, row.n + 1, 'the index does not know it')
-  if (row.hash !== walked.hash) throw new Fault(run, walked.n, 'its hash is not the one in the index')
-  if (isClosed !== undefined && isFinished(row.status) !== isClosed) {
-    throw new Fault(run, walked.n, `its run is "${row.status}" in the index, which is not what the record says`)
   }
 }
 
-/** Events and rows of runs that the home never opened, or has purged. */
-function refuseStrays(database: DatabaseSync, runs: Map<string, Known>, index: Map<string, IndexRow>): void {
-  const chains = database.prepare('SELECT run, min(n) AS n FROM event GROUP BY run').all() as {
-    run: string
-    n: number
-  }[]
-  const rows = [...index.keys()].map((run) => ({ run, n: 1 }))
-  for (const { run, n } of [...chains, ...rows]) {
-    const isExpected = run === homeChain || runs.get(run)?.isPurged === false
-    if (!isExpected) throw new Fault(run, n, 'the home knows no such run, or has purged it')
+/** A run of which there is nothing at all was purged later, or is missed at the end. */
+function compareHead(run: string, chain: Walked, head: { n: number; hash: string }, from: string): void {
+  if (chain.n === 0) return
+  if (chain.n < head.n) throw new Fault(run, chain.n + 1, `it is missing; ${from} knows ${head.n} events`)
+  if (chain.n > head.n) throw new Fault(run, head.n + 1, `${from}, which came later, does not know it`)
+  if (chain.hash !== head.hash) throw new Fault(run, head.n, `its hash is not the one in ${from}`)
+}
+
+function checkEnd(database: DatabaseSync, { chains, stray }: Walk, only: string | undefined): void {
+  const rows = database.prepare('SELECT run, n, hash, status, seq FROM run').all() as IndexRow[]
+  const index = new Map(rows.map((row) => [row.run, row]))
+  const home = chains.get(homeChain)!
+  compareWithIndex(homeChain, home, index.get(homeChain))
+  for (const [run, chain] of chains) {
+    if (run === homeChain || chain.isPurged) continue
+    if (chain.n === 0) throw new Fault(run, 1, 'it is missing, as is the whole run; the home opened it')
+    if (!chain.isClosed && chain.type === 'run.finished') {
+      throw new Fault(homeChain, home.n + 1, `it is missing: run ${run} is finished and was not closed`)
+    }
+    compareWithIndex(run, chain, index.get(run))
+  }
+  if (only !== undefined && !chains.has(only)) throw new Fault(only, 1, 'the home has no run of this id')
+  if (only !== undefined) return
+  const isKnown = ({ run }: { run: string }) => chains.get(run)?.isPurged === false
+  const unknown = stray ?? rows.map(({ run }) => ({ run, n: 1 })).find((row) => !isKnown(row))
+  if (unknown) throw new Fault(unknown.run, unknown.n, 'the home knows no such run, or has purged it')
+  const lost = rows.find(({ run, seq }) => chains.get(run)!.seq !== seq)
+  if (lost) throw new Fault(lost.run, lost.n, 'the index does not lead to it')
+}
+
+/** The index may lag behind nothing: it is written in the same transaction as the events. */
+function compareWithIndex(run: string, chain: Walked, row: IndexRow | undefined): void {
+  if (!row) throw new Fault(run, Math.max(chain.n, 1), 'its run has no row in the index')
+  if (row.n > chain.n) throw new Fault(run, chain.n + 1, `it is missing; the index knows ${row.n} events`)
+  if (row.n < chain.n) throw new Fault(run, row.n + 1, 'the index does not know it')
+  if (row.hash !== chain.hash) throw new Fault(run, chain.n, 'its hash is not the one in the index')
+  if (run !== homeChain && isFinished(row.status) !== chain.isClosed) {
+    throw new Fault(run, chain.n, `its run is "${row.status}" in the index, which is not what the record says`)
   }
 }

@@ -1,17 +1,27 @@
-/** Walks one chain from its first event to its last and stops at the first that is not what it should be. */
+/** Walks the record once, in the order of arrival, and stops at the first event that is not what it should be. */
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { homeChain } from '#model'
 import { openBlob } from './blobs.ts'
 import { firstHash, isBlobReference, lineHead } from './line.ts'
 
-/** An event that must stand at this place with this hash: somebody wrote so at the time. */
-export type Pin = { n: number; hash: string; from: string }
+/** How far a chain was found good. */
+export type Walked = {
+  n: number
+  hash: string
+  type: string
+  at: string
+  seq: number | null
+  /** What the home has said of it. */
+  isClosed: boolean
+  isPurged: boolean
+}
 
-export type Walked = { n: number; hash: string; type: string }
-export type Visit = (n: number, type: string, line: Buffer, previousHash: string) => void
+/** Told of each event of the home that is good in itself. */
+export type VisitHome = (n: number, type: string, line: Buffer, previousHash: string) => void
 
-type Row = [seq: number, n: number, type: string, line: Uint8Array, hash: string]
+type Row = [seq: number, run: string, n: number, type: string, line: Uint8Array, hash: string, previous: number | null]
 
 /** The first bad event; `reason` completes "event n of the run: …". */
 export class Fault extends Error {
@@ -24,72 +34,100 @@ export class Fault extends Error {
   }
 }
 
-export type Walker = {
-  /** How many events were found good, over all chains. */
-  good(): number
-  /** Where a walk stands: what could not even be read is blamed on the event that was due. */
-  due(): { run: string; n: number }
-  walk(run: string, pins: Pin[], visit?: Visit): Promise<Walked>
+/** What a walk knows, from its start to its end. */
+export type Walk = {
+  /** The home's chain, and those that it opened. */
+  chains: Map<string, Walked>
+  /** The first event of a chain that the home has not opened: it belongs nowhere, or where one will be missed. */
+  stray: { run: string; n: number } | null
+  good: number
+  lastSeq: number
+  /** What could not even be read is blamed on the event that was due. */
+  due: { run: string; n: number }
 }
 
 /** Events between two breaths of the event loop. */
 const stride = 2000
 const atLength = 24
+const columns = 'seq, run, n, type, CAST(line AS BLOB), hash, previous'
 
-export function openWalker(database: DatabaseSync, blobs: string): Walker {
-  const rows = database.prepare('SELECT seq, n, type, CAST(line AS BLOB), hash FROM event WHERE run = ? ORDER BY n')
+export function newChain(): Walked {
+  return { n: 0, hash: firstHash, type: '', at: '', seq: null, isClosed: false, isPurged: false }
+}
+
+export function newWalk(): Walk {
+  const chains = new Map([[homeChain as string, newChain()]])
+  return { chains, stray: null, good: 0, lastSeq: 0, due: { run: homeChain, n: 1 } }
+}
+
+/** Goes on with a walk from its last event, over all chains or over one beside the home's. */
+export async function walkOn(
+  walk: Walk,
+  { database, blobs, only }: { database: DatabaseSync; blobs: string; only?: string },
+  visitHome: VisitHome,
+): Promise<void> {
+  const some = only === undefined ? '' : 'AND run IN (?, ?)'
+  const rows = database.prepare(`SELECT ${columns} FROM event WHERE seq > ? ${some} ORDER BY seq`)
   rows.setReturnArrays(true)
-  let scratch = Buffer.alloc(64 * 1024)
-  let good = 0
-  let due = { run: 'home', n: 1 }
-
-  /** SHA-256 of the previous hash, a newline and the bytes as they are: no decoding stands between. */
-  function hashOf(previous: string, line: Uint8Array): string {
-    if (scratch.length < line.length + 65) scratch = Buffer.alloc((line.length + 65) * 2)
-    scratch.write(`${previous}\n`, 'latin1')
-    scratch.set(line, 65)
-    return hash('sha256', scratch.subarray(0, line.length + 65))
-  }
-
-  async function walk(run: string, pins: Pin[], visit?: Visit): Promise<Walked> {
-    const last = { n: 0, hash: firstHash, type: '', at: '', seq: 0 }
-    const open = pins.toSorted((a, b) => a.n - b.n)
-    const atStart = lineHead(run, 0, '', '').indexOf('"at":"') + '"at":"'.length - 1
-    for (const row of rows.iterate(run) as unknown as Iterable<Row>) {
-      const [seq, n, type, bytes, recorded] = row
-      due = { run, n: last.n + 1 }
-      const fail = (reason: string): never => {
-        throw new Fault(run, due.n, reason)
-      }
-      if (n !== due.n) fail(`it is missing; event ${n} comes after ${last.n}`)
-      const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-      const at = line.toString('latin1', atStart + String(n).length, atStart + String(n).length + atLength)
-      const head = Buffer.from(lineHead(run, n, at, type))
-      if (!line.subarray(0, head.length).equals(head)) fail('its line does not say its run, number and type')
-      if (at < last.at) fail('its time is before that of the event before')
-      if (seq <= last.seq) fail('it stands before the event before in the order of arrival')
-      if (hashOf(last.hash, line) !== recorded) fail('its bytes and the hash before it do not give its hash')
-      while (open[0]?.n === n) {
-        const pin = open.shift()!
-        if (pin.hash !== recorded) fail(`its hash is not the one in ${pin.from}`)
-      }
-      if (line.includes('{"$blob":"')) checkBlobs(line, fail)
-      visit?.(n, type, line, last.hash)
-      Object.assign(last, { n, hash: recorded, type, at, seq })
-      good += 1
-      if (good % stride === 0) await nextTurn()
+  const found = only === undefined ? rows.iterate(walk.lastSeq) : rows.iterate(walk.lastSeq, homeChain, only)
+  for (const row of found as unknown as Iterable<Row>) {
+    const [seq, run, n, type] = row
+    const chain = walk.chains.get(run)
+    walk.lastSeq = seq
+    if (chain === undefined) {
+      walk.stray ??= { run, n }
+      continue
     }
-    const pin = open[0]
-    if (pin) throw new Fault(run, last.n + 1, `it is missing; ${pin.from} knows ${pin.n} events`)
-    return last
+    walk.due = { run, n: chain.n + 1 }
+    const { line, at } = check(row, chain, walk.due.n, blobs)
+    if (run === homeChain) visitHome(n, type, line, chain.hash)
+    Object.assign(chain, { n, hash: row[5], type, at, seq })
+    walk.due = { run, n: n + 1 }
+    walk.good += 1
+    if (walk.good % stride === 0) await nextTurn()
   }
+}
 
-  function checkBlobs(line: Buffer, fail: (reason: string) => never): void {
-    for (const member of Object.values(JSON.parse(line.toString()).body)) {
-      const blob = isBlobReference(member) ? openBlob(blobs, member) : null
-      if (typeof blob === 'string') fail(blob)
-    }
+/** Refuses an event that is not what it should be after those before it. */
+function check(row: Row, last: Walked, due: number, blobs: string): { line: Buffer; at: string } {
+  const [, run, n, type, bytes, recorded, previous] = row
+  const fail = (reason: string): never => {
+    throw new Fault(run, due, reason)
   }
+  if (n < due) fail(`event ${n} stands in its place`)
+  if (n > due) fail(`it is missing; event ${n} comes after ${last.n}`)
+  if (last.isClosed) fail('it comes after the end of the run')
+  const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const at = timeIn(line, run, n)
+  const head = lineHead(run, n, at, type)
+  if (line.toString('utf8', 0, Buffer.byteLength(head)) !== head) fail('its line does not say its run, number and type')
+  if (at < last.at) fail('its time is before that of the event before')
+  if (previous !== last.seq) fail(`it names ${previous} as the event before it, which is ${last.seq}`)
+  if (hashOf(last.hash, line) !== recorded) fail('its bytes and the hash before it do not give its hash')
+  if (line.includes('{"$blob":"')) checkBlobs(line, blobs, fail)
+  return { line, at }
+}
 
-  return { good: () => good, due: () => due, walk }
+const charactersBeforeTime = lineHead('', 0, '', '').indexOf('"at":"') + '"at":"'.length - '0'.length
+
+function timeIn(line: Buffer, run: string, n: number): string {
+  const start = charactersBeforeTime + Buffer.byteLength(run) + String(n).length
+  return line.toString('latin1', start, start + atLength)
+}
+
+let scratch = Buffer.alloc(64 * 1024)
+
+/** SHA-256 of the previous hash, a newline and the bytes as they are: no decoding stands between. */
+function hashOf(previous: string, line: Uint8Array): string {
+  if (scratch.length < line.length + 65) scratch = Buffer.alloc((line.length + 65) * 2)
+  scratch.write(`${previous}\n`, 'latin1')
+  scratch.set(line, 65)
+  return hash('sha256', scratch.subarray(0, line.length + 65))
+}
+
+function checkBlobs(line: Buffer, folder: string, fail: (reason: string) => never): void {
+  for (const member of Object.values(JSON.parse(line.toString()).body)) {
+    const blob = isBlobReference(member) ? openBlob(folder, member) : null
+    if (typeof blob === 'string') fail(blob)
+  }
 }

@@ -5,7 +5,7 @@ import { apply, type SharedAsk } from './apply.ts'
 import { checkpointIsDue, writeCheckpoint } from './checkpoint.ts'
 import { inTransaction, type Ledger, openLedger, shortenLog } from './ledger.ts'
 import { purgeRun } from './purge.ts'
-import type { Ack, Message, Reply, Request, WriterData } from './request.ts'
+import { type Ack, type Message, type Reply, type Request, unpack, type WriterData } from './request.ts'
 import { isBusy, isDiskError, storeError } from './store-error.ts'
 
 const port = parentPort!
@@ -16,7 +16,7 @@ port.on('message', (first: Message) => {
   const requests: Request[] = []
   let message: Message | undefined = first
   while (message !== undefined && message !== 'close') {
-    for (const request of message) requests.push(request)
+    for (const packed of message) requests.push(unpack(packed))
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
   if (requests.length > 0) port.postMessage(commit(ledger, requests) satisfies Reply)
@@ -35,7 +35,7 @@ function commit(ledger: Ledger, requests: Request[]): Ack[] {
 function commitTogether(ledger: Ledger, requests: (Request & { ask: SharedAsk })[]): Ack[] {
   if (requests.length === 0) return []
   try {
-    return inTransaction(ledger, () => requests.map(({ id, ask }) => ({ id, value: apply(ledger, ask) })))
+    return inTransaction(ledger, () => requests.map(({ id, ask }) => done(id, apply(ledger, ask))))
   } catch (error) {
     // The kernel reports what it could not write once, and then forgets it: this thread must not go on.
     if (isDiskError(error)) throw error
@@ -46,8 +46,8 @@ function commitTogether(ledger: Ledger, requests: (Request & { ask: SharedAsk })
 
 function commitAlone(ledger: Ledger, { id, ask }: Request): Ack {
   try {
-    if (ask.kind === 'checkpoint') return { id, value: writeCheckpoint(ledger, ask.at) }
-    if (ask.kind === 'purge') return { id, value: purgeRun(ledger, ask.run, ask.at) }
+    if (ask.kind === 'checkpoint') return done(id, writeCheckpoint(ledger, ask.at))
+    if (ask.kind === 'purge') return done(id, purgeRun(ledger, ask.run, ask.at))
     throw new Error(`"${ask.kind}" shares its transaction`)
   } catch (error) {
     if (isDiskError(error)) throw error
@@ -57,6 +57,10 @@ function commitAlone(ledger: Ledger, { id, ask }: Request): Ack {
 
 function isShared(request: Request): request is Request & { ask: SharedAsk } {
   return request.ask.kind !== 'checkpoint' && request.ask.kind !== 'purge'
+}
+
+function done(id: number, value: unknown): Ack {
+  return value === undefined ? id : { id, value }
 }
 
 function refusal(id: number, error: unknown): Ack {

@@ -1,0 +1,26 @@
+/** How a chain is read: from its head backwards, each event naming the one before it. */
+import { AppError } from '#model'
+
+/**
+ * A query for columns of the events of run ?1 after number ?2, the newest first. The number counts down on its own, so
+ * that it ends whatever the links say; whether they led to all the events is for the caller to see.
+ */
+export function chainBackwards(columns: string[]): string {
+  const values = columns.map((column) => `event.${column}`).join(', ')
+  return `
+    WITH RECURSIVE back (place, link, ${columns.join(', ')}) AS (
+      SELECT run.n, previous, ${values} FROM run JOIN event USING (seq) WHERE run.run = ?1 AND run.n > ?2
+      UNION ALL
+      SELECT place - 1, previous, ${values} FROM back JOIN event ON event.seq = link AND event.run = ?1
+      WHERE place - 1 > ?2
+    )
+    SELECT ${columns.join(', ')} FROM back`
+}
+
+export function brokenChain(run: string, n: number): AppError {
+  const next = 'Run "metier audit verify"'
+  return new AppError('LEDGER_BROKEN', `Cannot read run ${run}: its event ${n} is not where it should be. ${next}`, {
+    run,
+    n,
+  })
+}
