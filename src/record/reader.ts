@@ -61,8 +61,13 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     const rows = backwards.all(run, after) as ChainRow[]
     rows.reverse()
     for (const [i, { n }] of rows.entries()) if (n !== after + i + 1) throw brokenChain(run, after + i + 1)
-    if (rows.length === 0 && ((count.get(run)?.n as number | undefined) ?? 0) > after) throw brokenChain(run, after + 1)
+    if (rows.length === 0 && countOf(run) > after) throw brokenChain(run, after + 1)
     return rows
+  }
+
+  /** How many events a chain has; none where there is no such chain. */
+  function countOf(run: string): number {
+    return (count.get(run)?.n as number | undefined) ?? 0
   }
 
   return {
@@ -86,6 +91,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     },
     runByKey: (key: string) => byKey.get(key, key)?.run as RunId | undefined,
     finishedBefore: (at: number) => finished.all(at).map(({ run }) => run as RunId),
+    count: countOf,
     isPurged: (run: RunId) => isPurged.get(run) !== undefined,
     events(run: string, { after = 0, type }: { after?: number; type?: EventType } = {}): Event[] {
       const isRare = run === homeChain && type && type !== 'run.opened' && type !== 'run.closed'

@@ -147,7 +147,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     run: reader.run,
     runByKey: reader.runByKey,
     isPurged: reader.isPurged,
-    count: (run) => reader.head(run).n,
+    count: reader.count,
     events: reader.events,
     lines: reader.lines,
     eventsSince: reader.eventsSince,
