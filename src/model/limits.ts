@@ -96,6 +96,10 @@ export const limits = {
   keyMsMax: 24 * 60 * 60 * 1000,
 
   approvalMsDefault: 60 * 60 * 1000,
+  /** How long whoever answered leaves it to the owner of a run, or to a gateway, to go on with it. */
+  takeUpMsMax: 1000,
+  /** How often a gateway looks for questions that nobody answered in time. */
+  expiryLookMs: 10_000,
 
   upstreamStartMsMax: 30_000,
   upstreamStopMsMax: 2000,

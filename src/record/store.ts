@@ -11,7 +11,7 @@ import {
 } from '#model'
 import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import { backUp } from './backup.ts'
-import { type Chain, type ChainWorld, openChain } from './chain.ts'
+import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
 import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
 import { sealingKey } from './keys.ts'
@@ -49,6 +49,10 @@ export type Store = {
   text(value: unknown): string
   /** An answer for a run that another process may own. */
   send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void>
+  /** What was sent to a run and not taken up yet, in the order in which it came. */
+  inbox(run: RunId): InboxItem[]
+  /** The runs to which something was sent that nobody took up yet. */
+  runsWithInbox(): RunId[]
   appendHome<Type extends EventType>(type: Type, body: EventBodies[Type]): Promise<void>
   onChange(listener: () => void): () => void
   isAlive(process: ProcessId): boolean
@@ -155,6 +159,8 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     approval: reader.approval,
     text: reader.text,
     send,
+    inbox: reader.inbox,
+    runsWithInbox: reader.runsWithInbox,
     appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entries: oneEntry(type, now(), body) })),
     onChange: changes.onChange,
     isAlive,

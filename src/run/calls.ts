@@ -17,7 +17,7 @@ import {
   withoutCode,
 } from './call.ts'
 import type { Desk } from './desk.ts'
-import { denial, question, settledResult } from './human.ts'
+import { denial, denied, isAnswered, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
@@ -167,8 +167,7 @@ export class Calls {
     if (verdict.then === 'allow' && doubt !== null) return this.#ask(call, doubt)
     if (verdict.then === 'allow') return this.#send(call)
     if (verdict.then === 'ask') return this.#ask(call, verdict.because)
-    const message = `Cannot call "${call.tool}": denied by ${verdict.because}`
-    this.#refuse(call, new AppError('PERMISSION_DENIED', message, { tool: call.tool, because: verdict.because }))
+    this.#refuse(call, denied(call, verdict))
   }
 
   #ask(call: OpenCall, because: string): void {
@@ -185,6 +184,7 @@ export class Calls {
     call.approval = { id: asked.approval, digest: asked.digest, expiresAt }
     const expire = () => {
       const { approval, digest } = asked
+      if (isAnswered(approval, this.#desk.chain)) return
       this.answer({ approval, call: asked.call, digest, answer: 'expired', who: 'time', from: 'engine' })
     }
     this.#later(call, expiresAt, expire)
@@ -194,6 +194,8 @@ export class Calls {
     call.timer?.abort()
     call.state = 'moving'
     if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
+    const verdict = verdictOn(call, this.#desk.policy)
+    if (call.edited !== undefined && verdict.then === 'deny') return this.#refuse(call, denied(call, verdict))
     this.#again(call)
   }
 

@@ -1,6 +1,8 @@
 /** What is asked of a human about a call, and what their answer means for it. */
 import { AppError, type ApprovalId, type EventBodies, type Json, limits, newId } from '#model'
+import type { Chain } from '#record'
 import { digestOf, type OpenCall, type Result } from './call.ts'
+import type { Verdict } from './policy.ts'
 
 /** Bound to the digest of the exact arguments: an answer to other arguments is no answer. */
 export function question(call: OpenCall, why: string, now: number): EventBodies['approval.asked'] {
@@ -19,6 +21,16 @@ export function denial(call: OpenCall, { answer, who, reason }: EventBodies['app
   }
   const said = reason === undefined ? '' : `: ${reason}`
   return new AppError('APPROVAL_DENIED', `Cannot call "${call.tool}": ${who} said no${said}`, { tool: call.tool })
+}
+
+/** An answer that was given in time holds, however late the run is taken up again. */
+export function isAnswered(approval: string, { inbox }: Pick<Chain, 'inbox'>): boolean {
+  return inbox().some(({ type, body }) => type === 'approval.answered' && body.approval === approval)
+}
+
+/** Refused by a line of policy or by the permission set. */
+export function denied({ tool }: OpenCall, { because }: Verdict): AppError {
+  return new AppError('PERMISSION_DENIED', `Cannot call "${tool}": denied by ${because}`, { tool, because })
 }
 
 /** What became of a call in doubt, as a human who knows has said it. */

@@ -136,7 +136,18 @@ export function openEngine(parts: Parts): Engine {
   const goOnIfAnswered = async (chain: Chain, settlement: Settlement): Promise<Settlement> => {
     const waits = settlement === 'approval_required' || settlement === 'uncertain'
     if (!waits || closing || chain.inbox().length === 0) return settlement
-    return (await resume(chain.run, 'engine')).settled
+    try {
+      return await (await resume(chain.run, 'engine')).settled
+    } catch (error) {
+      if (isTaken(chain.run)) return settlement
+      throw error
+    }
+  }
+
+  /** Whoever answered may have been quicker to go on with the run, and may be done with it. */
+  const isTaken = (run: RunId): boolean => {
+    const row = store.run(run)
+    return row?.status !== 'interrupted' && row?.owner !== store.process
   }
 
   /** Requests with one key that meet here share one run; elsewhere the record decides who was first. */

@@ -11,6 +11,9 @@ import {
   type RunId,
 } from '#model'
 import type { RunRow, Store } from '#record'
+import { knows, livingGateways } from './gateways.ts'
+
+type Asked = EventBodies['approval.asked']
 
 export type CallView = {
   call: string
@@ -162,21 +165,38 @@ function uncertainCalls(store: Store, { calls }: RunView): object[] {
     .map(({ call, tool, args, sentAt }) => ({ call, tool, args: parsed(store, args), since: sentAt }))
 }
 
-export function approvalsOf(store: Store, { row, calls }: RunView): object[] {
-  return calls.flatMap(({ call, tool, args, approvals }) =>
-    approvals
-      .filter(({ answered }) => answered === undefined)
-      .map(({ asked }) => ({
-        id: asked.approval,
-        run: row.run,
-        call,
-        tool,
-        args: parsed(store, args),
-        why: asked.why,
-        expiresAt: asked.expiresAt,
-        command: `metier approve ${asked.approval}`,
-      })),
+/** The questions of a run that nobody has answered, in the record or on the way into it, and that have not expired. */
+export function openQuestions(store: Store, { row, calls }: RunView): { call: CallView; asked: Asked }[] {
+  const waiting = calls.flatMap((call) =>
+    call.approvals.filter(({ answered }) => answered === undefined).map(({ asked }) => ({ call, asked })),
   )
+  if (waiting.length === 0) return []
+  const sent = store.inbox(row.run).flatMap((item) => (item.type === 'approval.answered' ? item.body.approval : []))
+  return waiting.filter(({ asked }) => !sent.includes(asked.approval) && !isExpired(asked))
+}
+
+export function isExpired({ expiresAt }: Asked): boolean {
+  return Date.parse(expiresAt) <= Date.now()
+}
+
+export function approvalsOf(store: Store, view: RunView): object[] {
+  const open = openQuestions(store, view)
+  if (open.length === 0) return []
+  const gateways = livingGateways(store)
+  const gateway = gateways.find((each) => knows(each, view.started.servers)) ?? gateways[0]
+  return open.map(({ call: { call, tool, args, effect }, asked }) => ({
+    id: asked.approval,
+    run: view.row.run,
+    call,
+    tool,
+    effect,
+    args: parsed(store, args),
+    from: null,
+    why: asked.why,
+    expiresAt: asked.expiresAt,
+    url: gateway === undefined ? null : `${gateway.url}/approvals/${asked.approval}`,
+    command: `metier approve ${asked.approval}`,
+  }))
 }
 
 function callsMember(store: Store, view: RunView): object {

@@ -1,8 +1,11 @@
 /** What humans decide about runs: approvals, calls in doubt, and the end of a run. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, type JsonObject, limits, type PolicyRule, type RunId } from '#model'
-import { answerOf, approvalsOf, parsed, type RunView, viewRun } from './answer.ts'
+import type { Store } from '#record'
+import { answerOf, approvalsOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
+import { checkEdit } from './edit.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
+import { knows, livingGateways } from './gateways.ts'
 import { invalid } from './input.ts'
 
 /** `scope` turns a yes into a line of policy for the tool: for the rest of the run, or for good. */
@@ -21,35 +24,76 @@ export function openApprovals({ store }: Parts): JsonObject[] {
   return open.flatMap(({ run }) => approvalsOf(store, viewRun(store, run))) as JsonObject[]
 }
 
-/** The answer is bound to the digest of the arguments that were asked about. */
+/**
+ * The answer is bound to the digest of the arguments that were asked about. Of several who answer at once the first holds, and
+ * the others are told.
+ */
 export async function decideApproval(parts: Parts, id: string, decision: Decision, caller: Caller, goOn: boolean) {
-  const { view, asked } = findApproval(parts, id)
+  const { store } = parts
+  const { view, call, asked } = findApproval(parts, id)
+  const { run } = view.row
   const { scope = 'once', ...answer } = decision
-  const rule: PolicyRule = { tool: view.calls.find(({ call }) => call === asked.call)!.tool, then: 'allow' }
+  if (answer.args !== undefined) await checkEdit(parts, view, call, answer.args)
+  const rule: PolicyRule = { tool: call.tool, then: 'allow' }
   const { name: who, kind: from } = caller.actor
-  if (scope === 'always') await parts.store.appendHome('policy.changed', { rule, who, from })
   const body: EventBodies['approval.answered'] = {
     approval: asked.approval,
     call: asked.call,
     digest: asked.digest,
     ...answer,
-    ...(scope === 'once' ? {} : { rule }),
+    ...(scope === 'once' || answer.answer === 'denied' ? {} : { rule }),
     who,
     from,
   }
-  await parts.store.send(view.row.run, 'approval.answered', body)
-  return moveOn(parts, view.row.run, caller, goOn)
+  await store.send(run, 'approval.answered', body)
+  refuseSecond(store, run, body)
+  if (scope === 'always' && 'rule' in body) await store.appendHome('policy.changed', { rule, who, from })
+  return moveOn(parts, run, caller, goOn)
 }
 
-function findApproval({ store }: Parts, id: string): { view: RunView; asked: EventBodies['approval.asked'] } {
+type Found = { view: RunView; call: CallView; asked: EventBodies['approval.asked'] }
+
+function findApproval({ store }: Parts, id: string): Found {
   for (const { run, status } of store.runs()) {
     if (finished.includes(status)) continue
     const view = viewRun(store, run)
-    const found = view.calls.flatMap(({ approvals }) => approvals).find(({ asked }) => asked.approval === id)
-    if (found?.answered !== undefined) throw invalid('id', `it was ${found.answered.answer} before`, id)
-    if (found !== undefined) return { view, asked: found.asked }
+    const call = view.calls.find(({ approvals }) => approvals.some(({ asked }) => asked.approval === id))
+    if (call === undefined) continue
+    const { asked } = call.approvals.find(({ asked }) => asked.approval === id)!
+    refuseAnswered(store, view, asked)
+    return { view, call, asked }
   }
   throw invalid('id', 'no open approval has it; "metier approvals" lists them', id)
+}
+
+function refuseAnswered(store: Store, view: RunView, asked: EventBodies['approval.asked']): void {
+  const { run } = view.row
+  const before = answerTo(store, run, asked.approval)
+  if (before !== undefined) throw answeredBefore(before)
+  if (!isExpired(asked)) return
+  const message = `Cannot answer the approval ${asked.approval}: nobody did in time, it expired at ${asked.expiresAt}; "metier run resume ${run}" goes on without it`
+  throw new AppError('APPROVAL_EXPIRED', message, { approval: asked.approval, run, expiresAt: asked.expiresAt })
+}
+
+/** The first answer to a question, from the record or on its way into it. */
+function answerTo(store: Store, run: RunId, approval: string): EventBodies['approval.answered'] | undefined {
+  const sent = store.inbox(run)
+  const recorded = store.events(run, { type: 'approval.answered' })
+  return [...recorded, ...sent].flatMap(({ type, body }) =>
+    type === 'approval.answered' && body.approval === approval ? [body] : [],
+  )[0]
+}
+
+/** An answer that came second, or after the end of the call, is none. */
+function refuseSecond(store: Store, run: RunId, given: EventBodies['approval.answered']): void {
+  const first = answerTo(store, run, given.approval)
+  if (first === undefined) throw invalid('id', 'its call is over: the run ended or was cancelled', given.approval)
+  const told = ({ args, ...rest }: typeof given) => JSON.stringify([rest, args === undefined ? null : store.text(args)])
+  if (told(first) !== told(given)) throw answeredBefore(first)
+}
+
+function answeredBefore({ approval, answer, who, from }: EventBodies['approval.answered']): AppError {
+  return invalid('id', `it was ${answer} before, by ${who} (${from})`, approval)
 }
 
 export async function settleCall(
@@ -83,21 +127,26 @@ export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason
   return moveOn(parts, run, caller, true)
 }
 
-/** After an answer a run without an owner is resumed here, unless the caller only wanted it recorded. */
+/** After an answer a run without an owner is resumed by a gateway, else here, unless the caller only wanted it recorded. */
 async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<JsonObject> {
-  if (!goOn) return answerOf(parts.store, run)
-  await ownerSaw(parts, run)
+  if (!goOn || (await isTakenUp(parts, run))) return answerOf(parts.store, run)
   return resume(parts, run, caller, caller.waitMs ?? null)
 }
 
-/** An owner that is alive takes the answer up, or is just letting go of the run: a moment shows which. */
-async function ownerSaw({ store, engine }: Parts, run: RunId): Promise<void> {
-  const before = store.run(run)?.count
-  for (let round = 0; round < 20; round++) {
-    const row = store.run(run)
-    if (row?.status !== 'running' || row.count !== before || engine.active(run) !== undefined) return
+/**
+ * True where somebody else has taken up what was sent: the living owner, or a gateway that can go on with the run. Each gets a
+ * moment to do so; then whoever answered goes on.
+ */
+async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean> {
+  const { started } = viewRun(store, run)
+  for (let round = 0; round < limits.takeUpMsMax / limits.foreignPollMs; round++) {
+    if (engine.active(run) !== undefined) return false
+    if (store.inbox(run).length === 0) return true
+    const others = livingGateways(store).filter((each) => knows(each, started.servers))
+    if (store.run(run)?.status !== 'running' && others.length === 0) return false
     await pause(limits.foreignPollMs)
   }
+  return false
 }
 
 /** `run show`: the plan and every call with arguments, value, times and approvals. */

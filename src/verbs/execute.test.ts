@@ -62,16 +62,19 @@ test('execute() throws a denial in the program, which may handle it', async (t) 
 })
 
 test('execute() sends the arguments that a human edited, and checks them again', async (t) => {
-  const { space, verbs } = await open(t, asking)
+  const rules = [{ tool: 'fx:add', args: { '/key': 'forbidden' }, then: 'deny' }]
+  const { space, verbs } = await open(t, { policy: { permissions: 'standard', rules } })
   const first = question(await run(verbs, `return await mcp.fx.add({ key: 'x', by: 2 })`))
   const answer = await verbs.decide(first.id, { answer: 'approved', args: { key: 'x', by: 7 } }, caller, true)
   assert.deepEqual(answer.result, { key: 'x', total: 7 })
   const second = question(await run(verbs, `return await mcp.fx.add({ key: 'y', by: 2 })`))
-  const wrong = await verbs.decide(second.id, { answer: 'approved', args: { key: 'y', by: 'many' } }, caller, true)
-  assert.equal((wrong.error as JsonObject).code, 'INVALID_INPUT_PARAM')
+  const edit = (args: JsonObject) => verbs.decide(second.id, { answer: 'approved', args }, caller, true)
+  await assert.rejects(edit({ key: 'y', by: 'many' }), { code: 'INVALID_INPUT_PARAM' })
+  await assert.rejects(edit({ key: 'forbidden', by: 3 }), { code: 'PERMISSION_DENIED' })
+  assert.deepEqual((await edit({ key: 'y', by: 3 })).result, { key: 'y', total: 3 })
   assert.deepEqual(
     done(space, 'add').map(({ args }) => args.by),
-    [7],
+    [7, 3],
   )
 })
 

@@ -1,9 +1,11 @@
 /** execute(): a plan or an intent enters; what leaves says how far the run came, and how to go on with it. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
   AppError,
   type Budget,
+  type Config,
   isObject,
   type Json,
   type JsonObject,
@@ -16,13 +18,23 @@ import {
 import type { Store } from '#record'
 import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
 import { answerOf, notFound, viewRun } from './answer.ts'
+import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { suggest } from './suggest.ts'
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
-export type Caller = { actor: Actor; signal?: AbortSignal; key?: string; waitMs?: number | null }
+export type Caller = {
+  actor: Actor
+  signal?: AbortSignal
+  key?: string
+  waitMs?: number | null
+  /** How long a question to a human holds back the answer. */
+  questionMs?: number
+  /** Questions that the caller knows: they hold back nothing. */
+  seen?: ReadonlySet<string>
+}
 
-export type Parts = { store: Store; engine: Engine; catalog: Catalog }
+export type Parts = { store: Store; engine: Engine; catalog: Catalog; policy: Config['policy'] }
 
 type Request = Omit<RunRequest, 'plan' | 'actor'> & { plan: Plan | null; resume: RunId | null; waitMs: number | null }
 
@@ -42,12 +54,33 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
 
 /** Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else owns it. */
 export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
-  const row = parts.store.run(run)
+  const { store, engine } = parts
+  const row = store.run(run)
   if (row === undefined) throw notFound(run)
-  if (['done', 'failed', 'cancelled'].includes(row.status)) return answerOf(parts.store, run)
-  const here = parts.engine.active(run)
-  if (here === undefined && row.status === 'running') return answerOf(parts.store, run)
-  return settle(parts, here ?? (await parts.engine.resume(run, caller.actor.name)), caller, waitMs)
+  if (isFinished(row.status)) return answerOf(store, run)
+  const here = engine.active(run)
+  if (here !== undefined) return settle(parts, here, caller, waitMs)
+  if (row.status === 'running') return follow(store, run, caller, waitMs)
+  try {
+    return await settle(parts, await engine.resume(run, caller.actor.name), caller, waitMs)
+  } catch (error) {
+    const status = store.run(run)?.status
+    if (engine.active(run) !== undefined || (status !== 'running' && !isFinished(status))) throw error
+    return follow(store, run, caller, waitMs)
+  }
+}
+
+const isFinished = (status: unknown) => ['done', 'failed', 'cancelled'].includes(String(status))
+
+/** Another process has the run: we look on, and pass on a cancel. */
+async function follow(store: Store, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  const { signal, seen, actor } = caller
+  const moves = () => store.run(run)?.status === 'running' && !asksSomethingNew(store, run, seen)
+  const over = signal === undefined ? {} : { over: signal }
+  if (waitMs !== null) await until(store, () => !moves(), { ms: waitMs, ...over })
+  const { name: who, kind: from } = actor
+  if (signal?.aborted) await store.send(run, 'cancel.asked', { who, from, reason: 'the request was cancelled' })
+  return answerOf(store, run)
 }
 
 export async function forkRun(
@@ -81,20 +114,25 @@ async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitM
   const cancel = () => active.cancel({ who, from, reason: 'the request was cancelled' })
   if (caller.signal?.aborted) cancel()
   caller.signal?.addEventListener('abort', cancel, { once: true })
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    if (waitMs === null) return
-    timer = setTimeout(resolve, waitMs)
-    void active.asked.then(() => setTimeout(resolve, limits.questionMsMax).unref())
-  })
+  const over = new AbortController()
+  const waits = waitMs === null ? [] : [late(waitMs, over.signal), question(store, active, caller, over.signal)]
   try {
-    await Promise.race([active.settled, late])
+    await Promise.race([active.settled, ...waits])
     await active.durable()
   } finally {
-    clearTimeout(timer)
+    over.abort()
     caller.signal?.removeEventListener('abort', cancel)
   }
   return answerOf(store, active.run)
+}
+
+const late = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => {})
+
+/** Resolves a little after a question that the caller does not know. */
+async function question(store: Store, { asked, run }: ActiveRun, caller: Caller, over: AbortSignal): Promise<void> {
+  await asked
+  await until(store, () => asksSomethingNew(store, run, caller.seen), { over })
+  await late(caller.questionMs ?? limits.questionMsMax, over)
 }
 
 function readInput(input: unknown, caller: Caller): Request {

@@ -7,6 +7,7 @@ import { type Config, type IsolationReport, type Json, type JsonObject, parseId,
 import { homePaths, openStore, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
+import { whenAnswered } from './attend.ts'
 import {
   cancelRun,
   type Decision,
@@ -18,8 +19,10 @@ import {
 } from './decide.ts'
 import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
+import { announce } from './gateways.ts'
 import { pinRecord } from './pin-record.ts'
 import { result } from './result.ts'
+import { takeUp } from './take-up.ts'
 
 export type { Caller, Decision, Settling }
 
@@ -38,6 +41,10 @@ export type Verbs = {
   runs(limit?: number): JsonObject[]
   run(id: string): JsonObject
   approvals(): JsonObject[]
+  /** Resolves when a question is none any more, or with false when that is no longer of interest. */
+  whenAnswered(run: string, approval: string, over: AbortSignal): Promise<boolean>
+  /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
+  serveAt(url: string, resumes: boolean): () => void
   tools(server?: string): Promise<JsonObject[]>
   /** What the configuration puts on the surface, in its order, without what is not there. */
   exposed(): Promise<Tool[]>
@@ -72,7 +79,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
   })
   const boxes = openBoxes({})
   const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
-  const parts = { store, engine, catalog }
+  const parts = { store, engine, catalog, policy: config.policy }
   let closing: Promise<void> | undefined
   const close = async () => {
     await engine.close()
@@ -94,6 +101,14 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
+    whenAnswered: (run, approval, over) => whenAnswered(store, id(run), approval, over),
+    serveAt: (url, resumes) => {
+      const servers = resumes ? catalog.digests() : null
+      const undo = [announce(store, { url, servers }), ...(resumes ? [takeUp(parts, log)] : [])]
+      return () => {
+        for (const step of undo) step()
+      }
+    },
     tools: async (server) =>
       (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
     exposed: async () =>

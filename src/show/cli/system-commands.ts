@@ -10,7 +10,7 @@ import { bad, faint, good, strong, warn } from './paint.ts'
 export const systemCommands: Record<string, Command> = {
   serve: {
     group: 'Set up',
-    usage: 'serve [--stdio] [--port N] [--host H]',
+    usage: 'serve [--stdio] [--port N] [--host H] [--no-resume]',
     does: 'the gateway: MCP for your agent',
     options: {
       stdio: { type: 'boolean' },
@@ -58,6 +58,7 @@ async function http(context: Context): Promise<number> {
   const isolation = await verbs.isolation()
   note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
   if (bearer !== null) note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(config.home)}`)
+  const leave = verbs.serveAt(served.url, options['no-resume'] !== true)
   await forget(context)
   const daily = setInterval(() => void forget(context), dayMs)
   await new Promise<void>((resolve) =>
@@ -65,6 +66,7 @@ async function http(context: Context): Promise<number> {
   )
   clearInterval(daily)
   note('Stopping …')
+  leave()
   await verbs.letGo()
   await served.close()
   return exit.done

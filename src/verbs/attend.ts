@@ -1,0 +1,43 @@
+/** Waiting for a run in the record: for its end, for a question, for an answer, whoever has it in hands. */
+import type { RunId } from '#model'
+import type { Store } from '#record'
+import { openQuestions, viewRun } from './answer.ts'
+
+/** Resolves with true when the fact holds, looked at now and after every change; with false after `ms` or when it is over. */
+export function until(
+  store: Pick<Store, 'onChange'>,
+  fact: () => boolean,
+  { ms, over }: { ms?: number; over?: AbortSignal } = {},
+): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+  const look = () => {
+    try {
+      if (fact()) resolve(true)
+    } catch (error) {
+      reject(error)
+    }
+  }
+  const giveUp = () => resolve(false)
+  const unsubscribe = store.onChange(look)
+  const timer = ms === undefined ? undefined : setTimeout(giveUp, ms)
+  over?.addEventListener('abort', giveUp, { once: true })
+  if (over?.aborted) giveUp()
+  look()
+  return promise.finally(() => {
+    clearTimeout(timer)
+    over?.removeEventListener('abort', giveUp)
+    unsubscribe()
+  })
+}
+
+/** True while a human is asked about something in this run that is not among what the caller has seen. */
+export function asksSomethingNew(store: Store, run: RunId, seen: ReadonlySet<string> = new Set()): boolean {
+  return openQuestions(store, viewRun(store, run)).some(({ asked }) => !seen.has(asked.approval))
+}
+
+/** Resolves when a question is none any more: it was answered somewhere, it expired, or its run is over. */
+export async function whenAnswered(store: Store, run: RunId, approval: string, over: AbortSignal): Promise<boolean> {
+  const open = () => openQuestions(store, viewRun(store, run)).find(({ asked }) => asked.approval === approval)
+  const left = Date.parse(open()?.asked.expiresAt ?? '') - Date.now()
+  return until(store, () => open() === undefined, { ms: Math.max(0, left || 0), over })
+}
