@@ -187,7 +187,8 @@ export class Calls {
       if (isAnswered(approval, this.#desk.chain)) return
       this.answer({ approval, call: asked.call, digest, answer: 'expired', who: 'time', from: 'engine' })
     }
-    this.#later(call, expiresAt, expire)
+    if (expiresAt <= this.#desk.now()) expire()
+    else this.#later(call, expiresAt, expire)
   }
 
   #apply(call: OpenCall, answered: EventBodies['approval.answered']): void {

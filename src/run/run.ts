@@ -111,9 +111,14 @@ export function openEngine(parts: Parts): Engine {
     const rules = [...config.policy.rules, ...standing(), ...journal.rules]
     const policy = { permissions: journal.started.permissions, rules }
     const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
+    const over = conductor.settled.finally(() => {
+      if (active.get(chain.run) === run) active.delete(chain.run)
+      catalog.release(chain.run)
+      parts.settled?.(chain.run)
+    })
     const run: ActiveRun = {
       run: chain.run,
-      settled: conductor.settled.then((settlement) => goOnIfAnswered(chain, settlement)),
+      settled: over.then((settlement) => goOnIfAnswered(chain, settlement)),
       asked: conductor.asked,
       durable: () => chain.durable(),
       cancel: (asked) => conductor.cancel(asked),
@@ -121,13 +126,6 @@ export function openEngine(parts: Parts): Engine {
     }
     run.settled.catch(() => {})
     active.set(chain.run, run)
-    conductor.settled
-      .catch(() => {})
-      .finally(() => {
-        if (active.get(chain.run) === run) active.delete(chain.run)
-        catalog.release(chain.run)
-        parts.settled?.(chain.run)
-      })
     conductor.begin()
     return run
   }

@@ -36,8 +36,13 @@ export function asksSomethingNew(store: Store, run: RunId, seen: ReadonlySet<str
 }
 
 /** Resolves when a question is none any more: it was answered somewhere, it expired, or its run is over. */
-export async function whenAnswered(store: Store, run: RunId, approval: string, over: AbortSignal): Promise<boolean> {
-  const open = () => openQuestions(store, viewRun(store, run)).find(({ asked }) => asked.approval === approval)
-  const left = Date.parse(open()?.asked.expiresAt ?? '') - Date.now()
-  return until(store, () => open() === undefined, { ms: Math.max(0, left || 0), over })
+export async function whenAnswered(store: Store, id: string, over: AbortSignal): Promise<boolean> {
+  const question = store.approval(id)
+  if (question === undefined) return true
+  const { run, asked } = question
+  const isSent = () => store.inbox(run).some(({ type, body }) => type === 'approval.answered' && body.approval === id)
+  const isOpen = () => store.approval(id)?.answer === null && !isSent()
+  const late = AbortSignal.timeout(Math.max(0, Date.parse(asked.body.expiresAt) - Date.now()))
+  await until(store, () => !isOpen(), { over: AbortSignal.any([over, late]) })
+  return !over.aborted
 }

@@ -20,8 +20,8 @@ export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: str
 const finished = ['done', 'failed', 'cancelled']
 
 export function openApprovals({ store }: Parts): JsonObject[] {
-  const open = store.runs().filter(({ status }) => !finished.includes(status))
-  return open.flatMap(({ run }) => approvalsOf(store, viewRun(store, run))) as JsonObject[]
+  const runs = new Set(store.openApprovals().map(({ run }) => run))
+  return [...runs].flatMap((run) => approvalsOf(store, viewRun(store, run))) as JsonObject[]
 }
 
 /**
@@ -54,16 +54,12 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
 type Found = { view: RunView; call: CallView; asked: EventBodies['approval.asked'] }
 
 function findApproval({ store }: Parts, id: string): Found {
-  for (const { run, status } of store.runs()) {
-    if (finished.includes(status)) continue
-    const view = viewRun(store, run)
-    const call = view.calls.find(({ approvals }) => approvals.some(({ asked }) => asked.approval === id))
-    if (call === undefined) continue
-    const { asked } = call.approvals.find(({ asked }) => asked.approval === id)!
-    refuseAnswered(store, view, asked)
-    return { view, call, asked }
-  }
-  throw invalid('id', 'no open approval has it; "metier approvals" lists them', id)
+  const found = store.approval(id)
+  if (found === undefined) throw invalid('id', 'no open approval has it; "metier approvals" lists them', id)
+  const view = viewRun(store, found.run)
+  const asked = found.asked.body
+  refuseAnswered(store, view, asked)
+  return { view, call: view.calls.find(({ call }) => call === asked.call)!, asked }
 }
 
 function refuseAnswered(store: Store, view: RunView, asked: EventBodies['approval.asked']): void {

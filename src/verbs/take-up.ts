@@ -1,7 +1,7 @@
 /** What a gateway does beside answering: it goes on with runs that someone answered, or nobody in time, and that no one owns. */
 import { limits, type RunId, toAppError } from '#model'
 import type { RunRow } from '#record'
-import { viewRun } from './answer.ts'
+import { isExpired } from './answer.ts'
 import type { Parts } from './execute.ts'
 
 const resting = ['approval_required', 'uncertain', 'interrupted']
@@ -10,7 +10,6 @@ const resting = ['approval_required', 'uncertain', 'interrupted']
 export function takeUp({ store, engine }: Parts, log: (line: string) => void): () => void {
   /** The last that was sent to a run when we tried: one that cannot go on is left alone until there is more. */
   const tried = new Map<RunId, number>()
-  const expiries = new Map<RunId, { count: number; at: number }>()
 
   const goOn = (run: RunId) => {
     engine.resume(run, 'gateway').catch((error) => log(`Cannot go on with run ${run}: ${toAppError(error).message}`))
@@ -29,22 +28,10 @@ export function takeUp({ store, engine }: Parts, log: (line: string) => void): (
   }
 
   const lookAtClock = () => {
-    for (const row of store.runs()) {
-      if (row.status !== 'approval_required' && row.status !== 'uncertain') expiries.delete(row.run)
-      else if (expiryOf(row) <= Date.now() && engine.active(row.run) === undefined) goOn(row.run)
+    const expired = store.openApprovals().filter(({ asked }) => isExpired(asked.body))
+    for (const run of new Set(expired.map(({ run }) => run))) {
+      if (engine.active(run) === undefined && isResting(store.run(run))) goOn(run)
     }
-  }
-
-  /** A run that has not moved asks what it asked before. */
-  const expiryOf = (row: RunRow): number => {
-    const known = expiries.get(row.run)
-    if (known?.count === row.count) return known.at
-    const asked = viewRun(store, row.run).calls.flatMap(({ approvals }) =>
-      approvals.filter(({ answered }) => answered === undefined).map(({ asked }) => Date.parse(asked.expiresAt)),
-    )
-    const at = Math.min(Number.POSITIVE_INFINITY, ...asked)
-    expiries.set(row.run, { count: row.count, at })
-    return at
   }
 
   const clock = setInterval(lookAtClock, limits.expiryLookMs).unref()

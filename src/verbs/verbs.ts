@@ -42,7 +42,7 @@ export type Verbs = {
   run(id: string): JsonObject
   approvals(): JsonObject[]
   /** Resolves when a question is none any more, or with false when that is no longer of interest. */
-  whenAnswered(run: string, approval: string, over: AbortSignal): Promise<boolean>
+  whenAnswered(approval: string, over: AbortSignal): Promise<boolean>
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
   serveAt(url: string, resumes: boolean): () => void
   tools(server?: string): Promise<JsonObject[]>
@@ -101,7 +101,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
-    whenAnswered: (run, approval, over) => whenAnswered(store, id(run), approval, over),
+    whenAnswered: (approval, over) => whenAnswered(store, approval, over),
     serveAt: (url, resumes) => {
       const servers = resumes ? catalog.digests() : null
       const undo = [announce(store, { url, servers }), ...(resumes ? [takeUp(parts, log)] : [])]

@@ -1,0 +1,165 @@
+/** Answers of humans: at once, too late, in any order, and in the very moment in which a run is put to rest. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EventBodies, Json, JsonObject, RunId } from '#model'
+import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
+import type { Decision, Verbs } from '#verbs'
+
+const config = { policy: { permissions: 'standard', rules: [] } }
+const hourMs = 60 * 60 * 1000
+const add = (key: string) => `return (await mcp.fx.add({ key: '${key}', by: 1 })).total`
+const run = (verbs: Verbs, code: string) => verbs.execute({ implementation: { type: 'code', code } }, caller)
+
+type Question = { id: string; call: string; args: JsonObject; url: string | null; command: string }
+
+function questions(answer: JsonObject): Question[] {
+  assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
+  return answer.approvals as unknown as Question[]
+}
+
+function answersOf(verbs: Verbs, { run }: JsonObject): EventBodies['approval.answered'][] {
+  const events = verbs.store.events(run as RunId)
+  return events.flatMap((event) => (event.type === 'approval.answered' ? [event.body] : []))
+}
+
+async function open(t: TestContext): Promise<{ space: Workspace; verbs: Verbs }> {
+  const space = workspace(t, { config })
+  return { space, verbs: await openSpace(space) }
+}
+
+test('decide() lets one of two answers given at once hold, and tells the other', async (t) => {
+  const { space, verbs } = await open(t)
+  const elsewhere = await openSpace(space)
+  for (const round of [1, 2, 3]) {
+    const asked = await run(verbs, `try { ${add(`k${round}`)} } catch (error) { return error.code }`)
+    const { id } = questions(asked)[0]!
+    const given = await Promise.allSettled([
+      verbs.decide(id, { answer: 'approved', scope: 'always' }, caller, false),
+      elsewhere.decide(id, { answer: 'denied' }, { actor: { kind: 'http', name: 'other' } }, false),
+    ])
+    const held = given.findIndex(({ status }) => status === 'fulfilled')
+    assert.deepEqual(given.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.equal((given[1 - held] as PromiseRejectedResult).reason.code, 'INVALID_INPUT_PARAM')
+    const { result } = await verbs.resume(String(asked.run), caller)
+    assert.equal(result, held === 0 ? 1 : 'APPROVAL_DENIED')
+    assert.deepEqual(
+      answersOf(verbs, asked).map(({ answer, who, from }) => [answer, who, from]),
+      [held === 0 ? ['approved', 'test', 'cli'] : ['denied', 'other', 'http']],
+    )
+    assert.equal(done(space, 'add').filter(({ args }) => args.key === `k${round}`).length, held === 0 ? 1 : 0)
+    if (held === 0) return assert.equal(verbs.store.events('home', { type: 'policy.changed' }).length, 1)
+    assert.equal(
+      verbs.store.events('home', { type: 'policy.changed' }).length,
+      0,
+      'an answer that does not hold writes no line',
+    )
+  }
+})
+
+test('decide() refuses an answer that comes too late, which the program hears as an expiry', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const { space, verbs } = await open(t)
+  const asked = await run(verbs, `try { ${add('late')} } catch (error) { return error.code }`)
+  const { id } = questions(asked)[0]!
+  t.mock.timers.setTime(Date.now() + 2 * hourMs)
+  await assert.rejects(verbs.decide(id, { answer: 'approved' }, caller, true), { code: 'APPROVAL_EXPIRED' })
+  assert.deepEqual(verbs.approvals(), [])
+  assert.equal((await verbs.resume(String(asked.run), caller)).result, 'APPROVAL_EXPIRED')
+  assert.deepEqual(
+    answersOf(verbs, asked).map(({ answer, who }) => [answer, who]),
+    [['expired', 'time']],
+  )
+  assert.equal(effects(space).length, 0)
+})
+
+test('decide() holds when it was in time, however late the run is taken up', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const { verbs } = await open(t)
+  const asked = await run(
+    verbs,
+    `const totals = await Promise.all(['a', 'b', 'c'].map((key) => mcp.fx.add({ key, by: 1 }))); return totals.length`,
+  )
+  for (const { id } of questions(asked)) await verbs.decide(id, { answer: 'approved' }, caller, false)
+  t.mock.timers.setTime(Date.now() + 2 * hourMs)
+  const answer = await verbs.resume(String(asked.run), caller)
+  assert.deepEqual([answer.status, answer.result], ['done', 3], JSON.stringify(answer))
+})
+
+test('decide() refuses an answer to a run that was cancelled', async (t) => {
+  const { verbs } = await open(t)
+  const asked = await run(verbs, add('gone'))
+  await verbs.cancel(String(asked.run), caller)
+  await assert.rejects(verbs.decide(questions(asked)[0]!.id, { answer: 'approved' }, caller, true), {
+    code: 'INVALID_INPUT_PARAM',
+  })
+})
+
+test('decide() wakes exactly the call that was asked about, in any order, with a crash between any two steps', async (t) => {
+  const orders = [
+    [0, 1, 2],
+    [2, 0, 1],
+    [1, 2, 0],
+  ]
+  const space = workspace(t, { config })
+  for (const order of orders) {
+    let verbs = await openSpace(space)
+    const name = order.join('')
+    const program = `const names = ['a', 'b', 'c']; const settled = await Promise.allSettled(names.map((name) => mcp.fx.add({ key: '${name}' + name, by: 1 })));
+      return settled.map(({ value, reason }) => value?.key ?? reason.code)`
+    const asked = await run(verbs, program)
+    const three = questions(asked)
+    const expected: Json[] = [`${name}a`, `${name}b`, `${name}c`]
+    for (const [step, index] of order.entries()) {
+      const decision: Decision = step === 1 ? { answer: 'denied' } : { answer: 'approved' }
+      if (step === 1) expected[index] = 'APPROVAL_DENIED'
+      await verbs.decide(three[index]!.id, decision, caller, false)
+      await verbs.close()
+      verbs = await openSpace(space)
+      const answer = await verbs.resume(String(asked.run), caller)
+      if (step < 2)
+        assert.deepEqual(
+          questions(answer).map(({ id }) => id),
+          three.filter((_, i) => !order.slice(0, step + 1).includes(i)).map(({ id }) => id),
+        )
+      else assert.deepEqual([answer.status, answer.result], ['done', expected], JSON.stringify(answer))
+    }
+    const made = done(space, 'add')
+      .map(({ args }) => args.key)
+      .filter((key) => String(key).startsWith(name))
+    assert.deepEqual(
+      made.sort(),
+      expected.filter((key) => key !== 'APPROVAL_DENIED'),
+    )
+    await verbs.close()
+  }
+})
+
+test('decide() in the moment in which a run is put to rest: it goes on at once, and the call is made once', async (t) => {
+  const space = workspace(t, { config })
+  const [owner, other] = [await openSpace(space), await openSpace(space)]
+  const by: string[] = []
+  for (let round = 0; round < 40 && new Set(by).size < 2; round++) {
+    const key = `r${round}`
+    const waited = () => effects(space).filter(({ tool, phase }) => tool === 'wait' && phase === 'done').length
+    const before = waited()
+    const pending = run(
+      owner,
+      `const asked = mcp.fx.add({ key: '${key}', by: 1 }); await mcp.fx.wait({ ms: 30 }); return (await asked).total`,
+    )
+    while (waited() === before) await pause(1)
+    const [question] = other.approvals() as unknown as Question[]
+    // Where the answer is only recorded, the owner alone is there to go on; otherwise both try, and one does.
+    const answered = other.decide(question!.id, { answer: 'approved' }, caller, round % 2 === 0)
+    const [{ run: id }] = await Promise.all([pending, answered])
+    while (other.store.run(id as RunId)?.status !== 'done') await pause(10)
+    assert.equal(other.run(String(id)).result, 1)
+    assert.equal(done(space, 'add').filter(({ args }) => args.key === key).length, 1)
+    by.push(...owner.store.events(id as RunId).flatMap((event) => (event.type === 'run.resumed' ? event.body.by : [])))
+  }
+  assert.deepEqual(
+    [...new Set(by)].sort(),
+    ['engine', 'test'],
+    'the answer fell into that moment, and each went on once',
+  )
+})
