@@ -39,6 +39,8 @@ const right: object[] = [
   },
   { sandbox: { minTier: 'gvisor', engine: 'v8', outbound: ['example.org:443'] } },
   { budget: { calls: 1, wallMs: 1, bytes: 1 }, record: { retentionDays: null, secrets: ['sk-[a-z]+'] } },
+  { http: { auth: 'oauth', issuer: 'https://issuer.example', audience: 'a', scope: 'a b', url: 'https://m.example' } },
+  { http: { rate: { requests: 1, executes: 1 } } },
   { http: { host: '::1', port: 0, auth: 'token' }, taskGraph: 'sqlite', artifacts: 'dir', nats: null },
 ]
 const wrong: object[] = [
@@ -63,6 +65,9 @@ const wrong: object[] = [
   { record: { retentionDays: 0 } },
   { http: { port: 70_000 } },
   { http: { auth: 'basic' } },
+  { http: { auth: 'oauth' } },
+  { http: { url: 'metier.example' } },
+  { http: { rate: { executes: 0 } } },
 ]
 
 test('metier.schema.json accepts what the program accepts, and nothing that it refuses', () => {

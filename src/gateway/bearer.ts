@@ -3,21 +3,13 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
-import { AppError, type Config, limits } from '#model'
+import { AppError, limits } from '#model'
 import { homePaths } from '#record'
 
 export const tokenFile = (home: string) => join(homePaths(home).keys, 'gateway-token')
 
-/** Null where the configuration asks for none. What it asks for and we cannot do is refused, not left out. */
-export function requiredToken({ http: { auth }, home }: Pick<Config, 'http' | 'home'>): string | null {
-  if (auth === 'none') return null
-  if (auth === 'token') return readToken(home)
-  const message = 'Cannot open the gateway with "auth": "oauth": that is not built yet; use "token" or "none"'
-  throw new AppError('CONFIG_INVALID', message, { auth })
-}
-
 /** Made once and kept, so that hosts which know it stay connected. */
-function readToken(home: string): string {
+export function readToken(home: string): string {
   const file = tokenFile(home)
   mkdirSync(homePaths(home).keys, { recursive: true, mode: 0o700 })
   try {

@@ -1,5 +1,6 @@
 /** One tools/call: who calls, what may cancel it, and what the host reads of the answer or of the error. */
 import {
+  type AuthInfo,
   type CallToolRequest,
   type CallToolResult,
   CLIENT_INFO_META_KEY,
@@ -18,12 +19,12 @@ const verbNames = ['discover', 'execute', 'result'] as const
 export async function callTool(
   verbs: Verbs,
   { name, arguments: input = {}, _meta }: CallToolRequest['params'],
-  { mcpReq }: ServerContext,
+  { mcpReq, http }: ServerContext,
   clientName: string | undefined,
 ): Promise<CallToolResult> {
   const key = keyOf(_meta)
   const caller: Caller = {
-    actor: { kind: 'mcp', name: nameIn(mcpReq.envelope) ?? boundedName(clientName) },
+    actor: { kind: 'mcp', name: actorName(nameIn(mcpReq.envelope) ?? boundedName(clientName), http?.authInfo) },
     signal: cancelSignal(mcpReq.signal),
     waitMs: limits.executeWaitMsDefault,
     ...(key !== undefined && { key }),
@@ -78,6 +79,12 @@ function keyOf(meta: CallToolRequest['params']['_meta']): string | undefined {
 function nameIn(envelope: unknown): string | null {
   const info = isObject(envelope) ? envelope[CLIENT_INFO_META_KEY] : null
   return isObject(info) && typeof info.name === 'string' ? boundedName(info.name) : null
+}
+
+/** Where people are told apart, the record says who it was. */
+function actorName(client: string, auth: AuthInfo | undefined): string {
+  const subject = auth?.extra?.subject
+  return typeof subject === 'string' ? `${subject} (${client})` : client
 }
 
 function boundedName(name = 'unknown'): string {

@@ -45,7 +45,7 @@ export function send(url: string, { method = 'GET', headers = {}, body }: Sent =
 }
 
 /** The answer to one JSON-RPC message of the older era, with the session it belongs to. */
-export async function post(url: string, message: object, session?: string) {
+export async function post(url: string, message: object, session?: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${url}/mcp`, {
     method: 'POST',
     body: JSON.stringify({ jsonrpc: '2.0', ...message }),
@@ -54,6 +54,7 @@ export async function post(url: string, message: object, session?: string) {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2025-06-18',
       ...(session && { 'mcp-session-id': session }),
+      ...headers,
     },
   })
   const text = await response.text()

@@ -1,4 +1,4 @@
-/** The door: MCP over HTTP and stdio enters, the three verbs answer; foreign hosts and origins, and binding beyond loopback, are refused. */
-export { requiredToken, tokenFile } from './bearer.ts'
+/** The door: MCP over HTTP and stdio enters, the three verbs answer; foreign hosts and origins, and binding beyond loopback without authentication, are refused. */
+export { tokenFile } from './bearer.ts'
 export { serveHttp } from './http.ts'
 export { serveStdio } from './stdio.ts'

@@ -1,15 +1,16 @@
-/** The door over HTTP: listens on loopback, guards every request, and sends it to MCP or to the read-only API. */
+/** The door over HTTP: guards every request, and sends it to MCP or to the read-only API. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AppError, limits, toAppError } from '#model'
+import { AppError, type Config, limits, toAppError } from '#model'
 import { openApi } from './api.ts'
-import { bears, tokenMissing } from './bearer.ts'
+import { type Authentication, type Known, metadataPath, openAuthentication } from './authentication.ts'
 import { closeServer } from './close.ts'
-import { checkLoopback, refusal } from './guard.ts'
+import { checkOpenness, refusal } from './guard.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
-import { headersOfAll, sendError } from './reply.ts'
+import { clientOfAddress, openRate, type Rate, tooOften } from './rate.ts'
+import { headersOfAll, sendError, sendJson } from './reply.ts'
 import type { Verbs } from './verbs.ts'
 
 type Options = {
@@ -18,9 +19,12 @@ type Options = {
   port: number
   version: string
   log: (line: string) => void
-  /** Without it nothing is answered but /healthz; null where none is asked for. */
-  bearer?: string | null
-}
+  /** Where the home's token is, for `auth: token`. */
+  home?: string
+  auth?: Config['http']['auth']
+  /** From the first to the last byte of a request. */
+  requestMsMax?: number
+} & Partial<Pick<Config['http'], 'url' | 'issuer' | 'audience' | 'scope' | 'rate'>>
 
 export type HttpDoor = {
   url: string
@@ -29,16 +33,25 @@ export type HttpDoor = {
   close(): Promise<void>
 }
 
-export async function serveHttp({ verbs, host, port, version, log, bearer = null }: Options): Promise<HttpDoor> {
-  checkLoopback(host)
-  const server = createServer({ requestTimeout: limits.httpRequestMsMax, headersTimeout: limits.httpRequestMsMax })
+export async function serveHttp(options: Options): Promise<HttpDoor> {
+  const { verbs, host, version, log } = options
+  const http: Options & Door = { ...defaults, ...options }
+  checkOpenness(http)
+  const server = createServer({
+    requestTimeout: http.requestMsMax,
+    headersTimeout: http.requestMsMax,
+    connectionsCheckingInterval: Math.min(limits.httpCheckMs, http.requestMsMax),
+  })
   server.maxConnections = limits.httpConnectionsMax
-  await listen(server, host, port)
+  await listen(server, host, options.port)
   const url = urlOf(server, host)
   const stop = new AbortController()
-  const mcp = openMcpEndpoint(verbs, version, log)
+  const executes = openRate(http.rate.executes)
+  const mcp = openMcpEndpoint(verbs, version, log, executes)
   const api = openApi({ verbs, version, url, stop: stop.signal })
-  const answer = answerer({ api, mcp, bearer, stop: stop.signal })
+  const authentication = openAuthentication({ http, home: http.home }, http.url ?? url, log)
+  const requests = openRate(http.rate.requests)
+  const answer = answerer({ api, mcp, authentication, requests, url: http.url, stop: stop.signal })
   const openResponses = new Set<ServerResponse>()
   server.on('error', (error) => log(`http: ${error.message}`))
   server.on('request', (request, response) => {
@@ -58,19 +71,34 @@ export async function serveHttp({ verbs, host, port, version, log, bearer = null
   return { url, token: randomBytes(32).toString('base64url'), close }
 }
 
-type Behind = { api: ReturnType<typeof openApi>; mcp: McpEndpoint; bearer: string | null; stop: AbortSignal }
+type Door = Required<Pick<Options, 'home' | 'auth' | 'url' | 'issuer' | 'audience' | 'scope' | 'rate' | 'requestMsMax'>>
+
+const defaults: Door = {
+  ...{ home: '', auth: 'none', url: null, issuer: null, audience: null, scope: '' },
+  rate: { requests: limits.httpRequestsPerMinuteDefault, executes: limits.httpExecutesPerMinuteDefault },
+  requestMsMax: limits.httpRequestMsMax,
+}
+
+type Behind = {
+  api: ReturnType<typeof openApi>
+  mcp: McpEndpoint
+  authentication: Authentication
+  requests: Rate
+  url: string | null
+  stop: AbortSignal
+}
 
 /** Nobody foreign gets further than the first lines, whatever they ask for. */
-function answerer({ api, mcp, bearer, stop }: Behind) {
+function answerer({ api, mcp, authentication, requests, url, stop }: Behind) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value)
-    const refused = refusal(request.headers)
+    const refused = refusal(request.headers, url)
     if (refused) return sendError(response, refused)
     const path = pathOf(request)
-    if (bearer !== null && path !== '/healthz' && !bears(request.headers, bearer)) {
-      response.setHeader('www-authenticate', 'Bearer')
-      return sendError(response, tokenMissing(), 401)
-    }
+    const { metadata } = authentication
+    if (metadata !== null && (path === metadataPath || path === `${metadataPath}/mcp`))
+      return sendJson(response, metadata)
+    if (path !== '/healthz' && !(await isLetIn(request, response, authentication, requests))) return
     const get = api(path)
     const methods = path === '/mcp' ? ['GET', 'POST', 'DELETE'] : get ? ['GET'] : []
     if (methods.length === 0) return sendError(response, missing(path), 404)
@@ -81,6 +109,40 @@ function answerer({ api, mcp, bearer, stop }: Behind) {
     if (stop.aborted) return sendError(response, stopping(), 503)
     await (get ?? mcp.serve)(request, response)
   }
+}
+
+/** False where the answer was given here: whoever is not known, or asks too often, gets nothing else. */
+async function isLetIn(
+  request: Known,
+  response: ServerResponse,
+  { judge }: Authentication,
+  requests: Rate,
+): Promise<boolean> {
+  const verdict = await judge(request.headers)
+  const client =
+    verdict.ok && verdict.subject !== null
+      ? `subject ${verdict.subject}`
+      : clientOfAddress(request.socket.remoteAddress)
+  const seconds = requests.take(client)
+  if (seconds > 0) {
+    response.setHeader('retry-after', seconds)
+    sendError(response, tooOften(seconds), 429)
+    return false
+  }
+  if (!verdict.ok) {
+    response.setHeader('www-authenticate', verdict.challenge)
+    sendError(response, verdict.error, verdict.status)
+    return false
+  }
+  // The token itself is left at the door: nothing behind it could pass it on.
+  request.auth = {
+    token: '',
+    clientId: client,
+    scopes: [],
+    ...(verdict.subject === null ? {} : { extra: { subject: verdict.subject } }),
+  }
+  delete request.headers.authorization
+  return true
 }
 
 /** Without the query, and not too long to be shown. */

@@ -3,18 +3,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { classifyInboundRequest, createMcpHandler } from '@modelcontextprotocol/server'
 import { limits } from '#model'
+import type { Known } from './authentication.ts'
 import { readBody } from './body.ts'
+import { callsIn, type Rate, sendTooOften } from './rate.ts'
 import { sendRpcError } from './reply.ts'
 import { createMcpServer } from './server.ts'
 import { openSessions } from './sessions.ts'
 import type { Verbs } from './verbs.ts'
 
 export type McpEndpoint = {
-  serve(request: IncomingMessage, response: ServerResponse): Promise<void>
+  serve(request: Known, response: ServerResponse): Promise<void>
   close(): Promise<void>
 }
 
-export function openMcpEndpoint(verbs: Verbs, version: string, log: (line: string) => void): McpEndpoint {
+/** `executes` says how often each client may start something. */
+export function openMcpEndpoint(
+  verbs: Verbs,
+  version: string,
+  log: (line: string) => void,
+  executes: Rate,
+): McpEndpoint {
   const newServer = () => createMcpServer(verbs, version)
   const onerror = ({ message }: Error) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
   const sessions = openSessions(newServer, log)
@@ -25,6 +33,9 @@ export function openMcpEndpoint(verbs: Verbs, version: string, log: (line: strin
     if (request.method !== 'POST') return sessions.serve(request, response, undefined)
     const body = await readBody(request)
     if (!body.ok) return sendRpcError(response, body.status, body.code, body.message)
+    const calls = callsIn(body.value)
+    const seconds = calls === 0 ? 0 : executes.take(request.auth?.clientId ?? '', calls)
+    if (seconds > 0) return sendTooOften(response, seconds, body.value)
     const { kind } = classifyInboundRequest(inboundOf(request, body.value))
     if (kind === 'legacy') return sessions.serve(request, response, body.value)
     await serveModern(request as NodeIncomingMessageLike, response, body.value)

@@ -18,6 +18,7 @@ const statusByCode: { [Code in ErrorCode]?: number } = {
   RUN_NOT_FOUND: 404,
   RUN_PURGED: 410,
   STORE_FULL: 507,
+  UPSTREAM_UNREACHABLE: 503,
 }
 
 export function sendJson(response: ServerResponse, value: unknown, status = 200): void {

@@ -1,17 +1,19 @@
 /** The sessions of the older protocol era: one server each, the least recently used idle one gives way to a new one. */
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
 import { isInitializeRequest, type Server } from '@modelcontextprotocol/server'
 import { limits } from '#model'
+import type { Known } from './authentication.ts'
 import { sendRpcError } from './reply.ts'
 
-type Session = { transport: NodeStreamableHTTPServerTransport; openResponses: number }
+/** `owner` is who opened it: to everybody else it is not there. */
+type Session = { transport: NodeStreamableHTTPServerTransport; openResponses: number; owner: string | undefined }
 
 const invalidRequest = -32600
 
 export type Sessions = {
-  serve(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void>
+  serve(request: Known, response: ServerResponse, body: unknown): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,12 +38,12 @@ export function openSessions(
     return idle !== undefined
   }
 
-  const open = async (): Promise<Session> => {
+  const open = async (owner: string | undefined): Promise<Session> => {
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
     })
-    const session: Session = { transport, openResponses: 0 }
+    const session: Session = { transport, openResponses: 0, owner }
     transport.onclose = () => void (transport.sessionId && sessions.delete(transport.sessionId))
     transport.onerror = ({ message }) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
     await newServer().connect(transport)
@@ -56,8 +58,9 @@ export function openSessions(
     if (id === undefined && !(await makeRoom())) {
       return sendRpcError(response, 503, invalidRequest, 'Cannot open a session: every one is in use; try again later')
     }
-    const session = typeof id === 'string' ? find(id) : await open()
-    if (!session) {
+    const owner = ownerOf(request)
+    const session = typeof id === 'string' ? find(id) : await open(owner)
+    if (!session || session.owner !== owner) {
       return sendRpcError(response, 404, invalidRequest, 'Cannot find the session: it has ended; begin with initialize')
     }
     session.openResponses++
@@ -69,4 +72,9 @@ export function openSessions(
     await Promise.all([...sessions.values()].map(({ transport }) => transport.close()))
   }
   return { serve, close }
+}
+
+/** Where people are told apart, a session is one person's. */
+function ownerOf({ auth }: Known): string | undefined {
+  return typeof auth?.extra?.subject === 'string' ? auth.extra.subject : undefined
 }

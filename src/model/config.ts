@@ -51,7 +51,19 @@ export type Config = {
   sandbox: { minTier: Tier; engine: 'quickjs' | 'v8'; outbound: string[] }
   budget: Budget
   record: { retentionDays: number | null; secrets: string[] }
-  http: { host: string; port: number; auth: 'none' | 'token' | 'oauth' }
+  http: {
+    host: string
+    port: number
+    auth: 'none' | 'token' | 'oauth'
+    /** Where clients beyond this machine find us, without a path; null where there are none. */
+    url: string | null
+    /** Of oauth: who signs tokens, for whom they must be (null: for our own address), and what they must allow. */
+    issuer: string | null
+    audience: string | null
+    scope: string
+    /** Of one client, in a minute. */
+    rate: { requests: number; executes: number }
+  }
   /** Values that must never be recorded: what `${VAR}` or a secret-looking name brought in. */
   knownSecrets: string[]
   /** Variables that the file names and the environment does not have. */

@@ -229,4 +229,20 @@ export const limits = {
   oauthLoginMsMax: 10 * 60 * 1000,
   /** So many times one request may be sent again with another token. */
   oauthRetriesMax: 3,
+
+  jwtCharactersMax: 16 * 1024,
+  /** How far the clocks of an issuer and of ours may differ. */
+  jwtSkewSeconds: 30,
+  jwksKeysMax: 64,
+  /** Keys of an issuer are asked for again after this time, good without an answer for the longer one. */
+  jwksMsMax: 10 * 60 * 1000,
+  jwksStaleMsMax: 60 * 60 * 1000,
+  /** Between two questions for keys, whatever tokens come. */
+  jwksCoolDownMs: 30_000,
+  /** Of one client, in a minute. */
+  httpRequestsPerMinuteDefault: 24_000,
+  httpExecutesPerMinuteDefault: 12_000,
+  rateClientsMax: 10_000,
+  /** How often connections are looked at that are slow to speak. */
+  httpCheckMs: 5000,
 } as const

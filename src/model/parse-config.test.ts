@@ -21,6 +21,8 @@ function problemsOf(text: string | object, env: Record<string, string> = {}): Re
   return assert.fail('it was read')
 }
 
+const plainDoor = { url: null, issuer: null, audience: null, scope: '', rate: { requests: 24_000, executes: 12_000 } }
+
 function stdio(server: object = {}): Extract<Config['servers'][string], { type: 'stdio' }> {
   const { fs } = parse({ mcpServers: { fs: { command: 'npx', ...server } } }).servers
   assert(fs?.type === 'stdio')
@@ -37,7 +39,7 @@ test('parseConfig() without a file gives the defaults of the interface', () => {
     sandbox: { minTier: 'os', engine: 'quickjs', outbound: [] },
     budget: { calls: 1000, wallMs: 600_000, bytes: 100_000_000 },
     record: { retentionDays: 180, secrets: [] },
-    http: { host: '127.0.0.1', port: 7420, auth: 'none' },
+    http: { host: '127.0.0.1', port: 7420, auth: 'none', ...plainDoor },
     knownSecrets: [],
     unsetVariables: [],
     unknownFields: [],
@@ -86,7 +88,7 @@ test('parseConfig() reads the example of the interface whole', () => {
   assert.deepEqual(config.sandbox, { minTier: 'gvisor', engine: 'v8', outbound: ['example.org:443'] })
   assert.deepEqual(config.budget, { calls: 10, wallMs: 20, bytes: 30 })
   assert.deepEqual(config.record, { retentionDays: null, secrets: ['sk-[A-Za-z0-9]{20,}'] })
-  assert.deepEqual(config.http, { host: '::1', port: 0, auth: 'token' })
+  assert.deepEqual(config.http, { host: '::1', port: 0, auth: 'token', ...plainDoor })
   assert.deepEqual(config.unknownFields, [])
 })
 
@@ -143,6 +145,22 @@ test('parseConfig() reads how we get the right to use a server, and keeps quiet 
   const { clientSecret: _, ...alone } = oauth
   const problems = problemsOf({ servers: { s: { url: 'https://a/', oauth: alone } } })
   assert.deepEqual(problems, { '/servers/s/oauth/grant': '"client_credentials" alone' })
+})
+
+test('parseConfig() reads where the gateway is and whose tokens it takes', () => {
+  const http = {
+    auth: 'oauth',
+    issuer: 'https://issuer.example',
+    url: 'https://metier.example/',
+    scope: 'a',
+    rate: { executes: 5 },
+  }
+  const { url, issuer, audience, rate } = parse({ http }).http
+  assert.deepEqual(
+    [url, issuer, audience, rate.executes],
+    ['https://metier.example', 'https://issuer.example', null, 5],
+  )
+  assert.deepEqual(problemsOf({ http: { auth: 'oauth' } }), { '/http/auth': '"oauth" alone' })
 })
 
 test('parseConfig() names variables that are not set and leaves them as they stand', () => {

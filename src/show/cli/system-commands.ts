@@ -52,12 +52,16 @@ async function http(context: Context): Promise<number> {
   const host = typeof options.host === 'string' ? options.host : config.http.host
   const port = typeof options.port === 'string' ? Number(options.port) : config.http.port
   const verbs = await context.verbs()
-  const { requiredToken, serveHttp, tokenFile } = await import('#gateway')
-  const bearer = requiredToken(config)
-  const served = await serveHttp({ verbs, host, port, version, log: note, bearer })
+  const { serveHttp, tokenFile } = await import('#gateway')
+  const { home, http: door } = config
+  const served = await serveHttp({ ...door, verbs, host, port, version, home, log: note })
   const isolation = await verbs.isolation()
   note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
-  if (bearer !== null) note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(config.home)}`)
+  if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
+  if (door.auth === 'oauth')
+    note(
+      `  oauth    every request needs a token of ${door.issuer} for ${door.audience ?? `${door.url ?? served.url}/mcp`}`,
+    )
   const leave = verbs.serveAt(served.url, options['no-resume'] !== true)
   await forget(context)
   const daily = setInterval(() => void forget(context), dayMs)
