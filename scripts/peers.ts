@@ -1,77 +1,56 @@
 /** The recipe for other durable engines, which the bench of runs is compared with: installed once from npm, each in a folder of its own. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-/** `builds` where a package compiles its own driver for the Node that runs npm. */
-type Peer = { packages: Record<string, string>; builds: boolean }
+import { installPackages, type Packages, type PackagesPlace, probePackages } from './npm-packages.ts'
 
 /** Together they would pull each other to older versions. */
-const peers: Record<string, Peer> = {
-  dbos: { packages: { '@dbos-inc/dbos-sdk': '5.3.0' }, builds: false },
+const peers: Record<string, Packages> = {
+  dbos: { '@dbos-inc/dbos-sdk': '5.3.0' },
   restate: {
-    packages: {
-      '@restatedev/restate-server': '1.7.12',
-      '@restatedev/restate-sdk': '1.17.2',
-      '@restatedev/restate-sdk-clients': '1.17.2',
-    },
-    builds: false,
+    '@restatedev/restate-server': '1.7.12',
+    '@restatedev/restate-sdk': '1.17.2',
+    '@restatedev/restate-sdk-clients': '1.17.2',
   },
   langgraph: {
-    packages: {
-      '@langchain/langgraph': '1.4.18',
-      '@langchain/langgraph-checkpoint-sqlite': '1.0.4',
-      '@langchain/core': '1.2.13',
-    },
-    builds: true,
+    '@langchain/langgraph': '1.4.18',
+    '@langchain/langgraph-checkpoint-sqlite': '1.0.4',
+    '@langchain/core': '1.2.13',
   },
-  mastra: { packages: { '@mastra/core': '1.71.0', '@mastra/libsql': '1.23.1', zod: '4.6.7' }, builds: false },
+  mastra: { '@mastra/core': '1.71.0', '@mastra/libsql': '1.23.1', zod: '4.6.7' },
 }
 
-export type PeersPlace = { folder: string; path: string; say(line: string): void }
+/** Drivers that are compiled after the install, for the Node whose headers this machine has. */
+const builds: Record<string, string> = { langgraph: 'better-sqlite3' }
 
 /** One that cannot be installed is told and left out: the bench names it. */
-export function installPeers({ folder, path, say }: PeersPlace): void {
-  for (const [name, peer] of Object.entries(peers)) {
-    if (isInstalled(folder, name, peer)) continue
-    say(`installing ${name} from npm (once)`)
-    const problem = install(join(folder, name), peer, path)
-    if (problem !== null) say(`cannot install ${name}: ${problem}`)
+export function installPeers({ folder, path, say }: PackagesPlace): void {
+  for (const [name, packages] of Object.entries(peers)) {
+    const place = join(folder, name)
+    mkdirSync(place, { recursive: true })
+    try {
+      installPackages(packages, { folder: place, path, say: (line) => say(`${name}: ${line}`) })
+      if (builds[name] !== undefined) build(place, builds[name], path, say)
+    } catch (error) {
+      say(`${name}: ${(error as Error).message.slice(-500)}`)
+    }
   }
 }
 
-/** Beside its place first, so that a killed install leaves nothing that looks ready. */
-function install(target: string, peer: Peer, path: string): string | null {
-  mkdirSync(join(target, '..'), { recursive: true })
-  const draft = mkdtempSync(`${target}-install-`)
-  try {
-    writeFileSync(join(draft, 'package.json'), manifestOf(peer))
-    const scripts = peer.builds ? [] : ['--ignore-scripts']
-    const args = ['install', ...scripts, '--no-audit', '--no-fund', '--loglevel=error']
-    const { status, stderr } = spawnSync('npm', args, {
-      cwd: draft,
-      env: { ...process.env, PATH: path },
-      encoding: 'utf8',
-    })
-    if (status !== 0) return stderr.trim().slice(-500)
-    rmSync(target, { recursive: true, force: true })
-    renameSync(draft, target)
-    return null
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
-}
-
-function isInstalled(folder: string, name: string, peer: Peer): boolean {
-  const file = join(folder, name, 'package.json')
-  return existsSync(file) && readFileSync(file, 'utf8') === manifestOf(peer)
-}
-
-function manifestOf({ packages }: Peer): string {
-  return `${JSON.stringify({ private: true, type: 'module', dependencies: packages }, null, 2)}\n`
+function build(place: string, driver: string, path: string, say: PackagesPlace['say']): void {
+  const built = join(place, `${driver}.built`)
+  if (existsSync(built)) return
+  say(`compiling ${driver} (once)`)
+  const options = { cwd: join(place, 'current'), env: { ...process.env, PATH: path }, encoding: 'utf8' as const }
+  const { status, stderr } = spawnSync('npm', ['rebuild', driver, '--loglevel=error'], options)
+  rmSync(built, { force: true })
+  if (status === 0) writeFileSync(built, '')
+  else throw new Error(`Cannot compile ${driver}: ${stderr.trim()}`)
 }
 
 export function probePeers(folder: string): string | null {
-  const missing = Object.entries(peers).flatMap(([name, peer]) => (isInstalled(folder, name, peer) ? [] : [name]))
-  return missing.length === 0 ? null : `${missing.join(', ')} not installed`
+  const missing = Object.entries(peers).filter(
+    ([name, packages]) => probePackages(packages, join(folder, name)) !== null,
+  )
+  return missing.length === 0 ? null : `${missing.map(([name]) => name).join(', ')} not installed`
 }

@@ -52,6 +52,8 @@ export const limits = {
   /** Programs that have a box at the same time; others wait, or take the box of one that waits itself. */
   programsAwakeMax: 24,
   programsAwakePerCore: 4,
+  /** Texts of programs that are kept ready to run. */
+  programsReadyMax: 64,
   /** A program that waited for so long may lose its box to another; it is played again when its result comes. */
   programIdleMsMin: 100,
   /** Open at a time, warm ones included; one more is refused, never queued: a nested program would wait for its own parent. */
@@ -68,8 +70,8 @@ export const limits = {
   boxDataBytesMax: 1536 * 1024 * 1024,
   boxFilesMax: 64,
   /** Over the whole life of a box; what it serves is bounded, so that no program meets the end of another's share. */
-  boxCpuSecondsMax: 3600,
-  boxProgramsMax: 200,
+  boxCpuSecondsMax: 5 * 3600,
+  boxProgramsMax: 1000,
   /** Measured: 12 MB hold every recursion that 256 KB of the engine's own stack can hold. */
   boxStackBytesMax: 24 * 1024 * 1024,
 

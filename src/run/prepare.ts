@@ -1,6 +1,6 @@
 /** A plan found fit to run, and the program that it becomes; what cannot run is refused here, before anything does. */
-import { type EventBodies, type IsolationReport, type Plan, type Program, toText } from '#model'
-import { type Boxes, prepareProgram } from '#sandbox'
+import { type EventBodies, type IsolationReport, limits, type Plan, type Program, toText } from '#model'
+import { type Boxes, type PreparedProgram, prepareProgram } from '#sandbox'
 import { digestOf } from './call.ts'
 import { checkDag } from './check-dag.ts'
 import { codeOf, dagProgram } from './dag.ts'
@@ -19,15 +19,26 @@ export type Prepared = {
 
 const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('dag 1') }
 
+const ready = new Map<string, PreparedProgram>()
+
+/** Reading a program costs as much as ten of its calls, and the same ones come again: those used last are kept. */
+export function readyProgram(code: string): PreparedProgram {
+  const prepared = ready.get(code) ?? prepareProgram(code)
+  ready.delete(code)
+  ready.set(code, prepared)
+  if (ready.size > limits.programsReadyMax) ready.delete(ready.keys().next().value!)
+  return prepared
+}
+
 export async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
   if (plan.kind === 'dag') {
     const tasks = checkDag(plan.tasks)
-    const codes = tasks.flatMap((task) => codeOf(task) ?? []).map(prepareProgram)
+    const codes = tasks.flatMap((task) => codeOf(task) ?? []).map(readyProgram)
     const [engine, isolation] = codes.length === 0 ? [dagEngine, null] : await boxOf(boxes)
     const program = { kind: 'graph', make: () => dagProgram(tasks) } as const
     return { kind: 'dag', source: tasks, digest: digestOf(toText(tasks)), engine, isolation, program }
   }
-  const { source, digest } = prepareProgram(plan.code)
+  const { source, digest } = readyProgram(plan.code)
   const [engine, isolation] = await boxOf(boxes)
   return { kind: 'code', source: plan.code, digest, engine, isolation, program: { kind: 'code', source } }
 }

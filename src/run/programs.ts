@@ -1,11 +1,11 @@
 /** The programs of runs: a graph needs no box, code has one while it moves, and what a run heard is read from its record. */
 import { availableParallelism } from 'node:os'
 import { type Delivery, limits, type Program, toText } from '#model'
-import { type Boxes, prepareProgram } from '#sandbox'
+import type { Boxes } from '#sandbox'
 import { digestOf } from './call.ts'
 import type { Score } from './desk.ts'
 import type { Journal } from './journal.ts'
-import type { Prepared } from './prepare.ts'
+import { type Prepared, readyProgram } from './prepare.ts'
 import { openShare } from './share.ts'
 
 /** What a program of the run has heard so far, by call. */
@@ -30,7 +30,7 @@ export function openPrograms(boxes: Boxes): Programs {
       ({ started }, heard) =>
       async (code, args, id, now) => {
         const seed = digestOf(`${started.seed} ${id}`)
-        const open = async () => boxes.program({ source: prepareProgram(code).source, args, seed, now })
+        const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now })
         return share.program({ open, heard: () => heard(id) })
       },
   }

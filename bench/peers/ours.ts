@@ -53,7 +53,18 @@ function count(args: Json): Json {
   return { n: (args as { n: number }).n + 1, payload }
 }
 
-export async function openBench(catalog: Catalog, home = mkdtempSync(join(tmpdir(), 'metier-bench-'))): Promise<Bench> {
+/** A configuration with the step as a server of its own. */
+export const stepServer = JSON.stringify({
+  mcpServers: {
+    w: { command: process.execPath, args: [join(import.meta.dirname, 'step-server.ts')], concurrency: 64 },
+  },
+})
+
+export function homeFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'metier-bench-'))
+}
+
+export async function openBench(catalog: Catalog, home = homeFolder()): Promise<Bench> {
   const text = '{"policy":{"permissions":"privileged"}}'
   const config = parseConfig({ file: 'metier.json', text, home, env: {}, directory: home })
   const store = await openStore({ home })
