@@ -1,8 +1,9 @@
 /** What durability costs: the record against a bare file and against one commit for each event, side by side in one run. */
 
+import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { constants, setPriority, tmpdir } from 'node:os'
+import { availableParallelism, constants, cpus, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,7 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EventBodies, newId, type RunId } from '#model'
 import { type Chain, openStore, type Store, verify } from '#record'
 
-type Bar = { name: string; value: number; bar: string; ok: boolean; detail: string }
+type Bar = { name: string; value: number; least: number; most: number; bar: string; ok: boolean; detail: string }
 
 const start: EventBodies['run.started'] = {
   intent: 'bench',
@@ -40,25 +41,30 @@ const event: EventBodies['call.resolved'] = {
 async function main(): Promise<void> {
   preferUs()
   const folder = mkdtempSync(join(tmpdir(), 'metier-bench-'))
-  const store = await openStore({ home: join(folder, 'home') })
-  const chain = store.startRun(newId<RunId>(), start)
-  await warmUp(chain)
-  const file = openSync(join(folder, 'file'), 'a')
-  const bars = [await single(chain, file), ...(await together(store, folder)), await batch(chain, file)]
-  closeSync(file)
-  await store.close()
+  if (process.argv.includes('--young')) return young(folder)
+  const bars = [youngest(), ...(await withStore(join(folder, 'home'), (store) => measure(store, folder)))]
   bars.push(await verification(folder))
   rmSync(folder, { recursive: true })
   print(bars)
   if (bars.some(({ ok }) => !ok)) process.exitCode = 1
 }
 
+async function measure(store: Store, folder: string): Promise<Bar[]> {
+  const file = openSync(join(folder, 'file'), 'a')
+  const chain = store.startRun(newId<RunId>(), start)
+  await warmUp(chain)
+  const bars = [
+    await single(chain, file, 'one durable append / append + fdatasync'),
+    ...(await together(store, folder)),
+    ...(await batch(chain, file)),
+  ]
+  closeSync(file)
+  return bars
+}
+
 /** Until the log is as long as it gets: from then on it is written over, as in any process that has run for a while. */
 async function warmUp(chain: Chain): Promise<void> {
-  for (let round = 0; round < 10; round++) {
-    for (let i = 0; i < 1000; i++) chain.append('call.resolved', event)
-    await chain.durable()
-  }
+  for (let round = 0; round < 10; round++) await appendMany(chain)
 }
 
 /** Other programs on the machine are no part of the comparison; where we may not say so, they are. */
@@ -68,56 +74,72 @@ function preferUs(): void {
   } catch {}
 }
 
+/** The first hundred appends of a process and of a home, in five of each: nothing is compiled, cached or allocated yet. */
+function youngest(): Bar {
+  const ratios = Array.from({ length: 5 }, () => {
+    const words = ['--disable-warning=ExperimentalWarning', import.meta.filename, '--young']
+    return Number(execFileSync(process.execPath, words, { encoding: 'utf8' }))
+  })
+  return atMost(2.5, 'the same, of the first 100 of a new process', ratios, '5 processes')
+}
+
+async function young(folder: string): Promise<void> {
+  const file = openSync(join(folder, 'file'), 'a')
+  const ratio = await withStore(join(folder, 'home'), async (store) => {
+    const chain = store.startRun(newId<RunId>(), start)
+    await chain.durable()
+    return pairs(chain, file, 100)
+  })
+  closeSync(file)
+  rmSync(folder, { recursive: true })
+  console.log(ratio.ours / ratio.bare)
+}
+
 /** One event, durable, against the same bytes appended to a file and synced. */
-async function single(chain: Chain, file: number): Promise<Bar> {
+async function single(chain: Chain, file: number, name: string): Promise<Bar> {
+  const repeats = []
+  for (let repeat = 0; repeat < 7; repeat++) repeats.push(await pairs(chain, file, 60))
+  const ratios = repeats.map(({ ours, bare }) => ours / bare)
+  const ours = median(repeats.map(({ ours }) => ours))
+  return atMost(2.5, name, ratios, `${ms(ours)} against ${ms(median(repeats.map(({ bare }) => bare)))}`)
+}
+
+async function pairs(chain: Chain, file: number, count: number): Promise<{ ours: number; bare: number }> {
   const bare: number[] = []
   const ours: number[] = []
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < count; i++) {
     const line = lineOf(chain.run, i)
     bare.push(await time(() => appendSynced(file, line)))
     ours.push(await time(() => appendDurably(chain)))
   }
-  const detail = `${ms(median(ours))} against ${ms(median(bare))}`
-  return atMost(2.5, 'one durable append / append + fdatasync', median(ours) / median(bare), detail)
+  return { ours: median(ours), bare: median(bare) }
 }
 
-/** 64 calls of one run that each wait for their event, against one commit for each on the main thread. */
+/** 64 that each wait for their event, in one run and in one run each, against one commit for each on the main thread. */
 async function together(store: Store, folder: string): Promise<Bar[]> {
   const chains = Array.from({ length: 64 }, () => store.startRun(newId<RunId>(), start))
   await Promise.all(chains.map((chain) => chain.durable()))
   const database = directDatabase(join(folder, 'direct.db'))
-  const ours: Load[] = []
-  const runs: Load[] = []
-  const direct: Load[] = []
-  for (let round = 0; round < 7; round++) {
-    direct.push(await load(4, () => nextTurn(database.commit())))
-    ours.push(await load(32, () => appendDurably(chains[0]!)))
-    runs.push(await load(8, (caller) => appendDurably(chains[caller]!)))
+  const rounds: { direct: Load; calls: Load; runs: Load }[] = []
+  for (let round = 0; round < 9; round++) {
+    rounds.push({
+      direct: await load(4, () => nextTurn(database.commit())),
+      calls: await load(32, () => appendDurably(chains[0]!)),
+      runs: await load(32, (caller) => appendDurably(chains[caller]!)),
+    })
   }
   database.close()
-  const rate = (loads: Load[]) => median(loads.map(({ perSecond }) => perSecond))
-  const delay = (loads: Load[]) => median(loads.map(({ delayMs }) => delayMs))
-  const perSecond = (loads: Load[]) => `${Math.round(rate(loads))}/s`
-  return [
-    atLeast(
-      8,
-      '64 calls at once / one commit each',
-      rate(ours) / rate(direct),
-      `${perSecond(ours)} against ${perSecond(direct)}`,
-    ),
-    atMost(
-      0.25,
-      'event-loop delay, p99, of the same',
-      delay(ours) / delay(direct),
-      `${ms(delay(ours))} against ${ms(delay(direct))}`,
-    ),
-    atLeast(
-      2,
-      '64 runs at once / one commit each',
-      rate(runs) / rate(direct),
-      `${perSecond(runs)} against ${perSecond(direct)}`,
-    ),
-  ]
+  return (['calls', 'runs'] as const).flatMap((kind) => {
+    const middle = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick))
+    const rate = rounds.map((round) => round[kind].perSecond / round.direct.perSecond)
+    const delay = rounds.map((round) => round[kind].delayMs / round.direct.delayMs)
+    const rates = [middle((round) => round[kind].perSecond), middle((round) => round.direct.perSecond)].map(Math.round)
+    const delays = [middle((round) => round[kind].delayMs), middle((round) => round.direct.delayMs)].map(ms)
+    return [
+      atLeast(8, `64 ${kind} at once / one commit each`, rate, `${rates[0]}/s against ${rates[1]}/s`),
+      atMost(0.25, 'event-loop delay, p99, of the same', delay, `${delays[0]} against ${delays[1]}`),
+    ]
+  })
 }
 
 function appendDurably(chain: Chain): Promise<void> {
@@ -169,22 +191,31 @@ function directDatabase(file: string) {
   }
 }
 
-/** 1,000 events against a journal of lines and hashes that is one file, with its index in memory: the same bytes, one append. */
-async function batch(chain: Chain, file: number): Promise<Bar> {
+/** 1,000 events against a journal of lines and hashes that is one file, with its index in memory; and against its bytes alone. */
+async function batch(chain: Chain, file: number): Promise<Bar[]> {
   const append = openJournal(file)
-  const bare: number[] = []
-  const ours: number[] = []
+  const bytes = `${lineOf(chain.run, 1000)}${'0'.repeat(66)}`.repeat(1000)
+  const rounds: { ours: number; journal: number; bytes: number }[] = []
   for (let round = 0; round < 60; round++) {
-    bare.push(await time(() => append(chain.run, 1000)))
-    ours.push(
-      await time(() => {
-        for (let i = 0; i < 1000; i++) chain.append('call.resolved', event)
-        return chain.durable()
-      }),
-    )
+    rounds.push({
+      journal: await time(() => append(chain.run, 1000)),
+      ours: await time(() => appendMany(chain)),
+      bytes: await time(() => appendSynced(file, bytes)),
+    })
   }
-  const detail = `${ms(median(ours))} against ${ms(median(bare))}`
-  return atMost(1.5, '1,000 events / one file append of the same bytes', median(ours) / median(bare), detail)
+  const repeats = Array.from({ length: 6 }, (_, i) => rounds.slice(i * 10, i * 10 + 10))
+  const middle = (list: typeof rounds, what: 'ours' | 'journal' | 'bytes') => median(list.map((round) => round[what]))
+  const against = (what: 'journal' | 'bytes') => repeats.map((list) => middle(list, 'ours') / middle(list, what))
+  const times = (what: 'journal' | 'bytes') => `${ms(middle(rounds, 'ours'))} against ${ms(middle(rounds, what))}`
+  return [
+    atMost(1.5, '1,000 events / the same lines made, hashed and appended', against('journal'), times('journal')),
+    only('1,000 events / their bytes, ready made, in one append', against('bytes'), times('bytes')),
+  ]
+}
+
+async function appendMany(chain: Chain): Promise<void> {
+  for (let i = 0; i < 1000; i++) chain.append('call.resolved', event)
+  await chain.durable()
 }
 
 function openJournal(file: number): (run: string, count: number) => void {
@@ -209,36 +240,55 @@ function openJournal(file: number): (run: string, count: number) => void {
 /** 100,000 events in 100 runs; in seconds of CPU, of which verification is made. */
 async function verification(folder: string): Promise<Bar> {
   const home = join(folder, 'verified')
-  const store = await openStore({ home })
-  for (let run = 0; run < 100; run++) {
-    const chain = store.startRun(newId<RunId>(), start)
-    for (let i = 0; i < 996; i++) chain.append('call.resolved', event)
-    await chain.finish({ status: 'done', callCount: 996, ms: 1 })
-  }
-  await store.close()
+  await withStore(home, async (store) => {
+    for (let run = 0; run < 100; run++) {
+      const chain = store.startRun(newId<RunId>(), start)
+      for (let i = 0; i < 996; i++) chain.append('call.resolved', event)
+      await chain.finish({ status: 'done', callCount: 996, ms: 1 })
+    }
+  })
   const busy: number[] = []
   const times: number[] = []
   let events = 0
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 5; round++) {
     const before = process.cpuUsage()
     times.push(
       await time(async () => {
         const verdict = await verify(home)
+        if (!verdict.ok) throw new Error(verdict.reason)
         events = verdict.events
       }),
     )
     const { user, system } = process.cpuUsage(before)
     busy.push((user + system) / 1e6)
   }
-  return atMost(1.2, `verify, seconds of CPU for ${events} events`, median(busy), `${ms(median(times))} by the clock`)
+  return atMost(1.2, `verify, seconds of CPU for ${events} events`, busy, `${ms(median(times))} by the clock`)
 }
 
-function atMost(limit: number, name: string, value: number, detail: string): Bar {
-  return { name, value, bar: `≤ ${limit}`, ok: value <= limit, detail }
+async function withStore<T>(home: string, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore({ home })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
 }
 
-function atLeast(limit: number, name: string, value: number, detail: string): Bar {
-  return { name, value, bar: `≥ ${limit}`, ok: value >= limit, detail }
+function atMost(limit: number, name: string, values: number[], detail: string): Bar {
+  return { name, value: median(values), ...spread(values), bar: `≤ ${limit}`, ok: median(values) <= limit, detail }
+}
+
+function atLeast(limit: number, name: string, values: number[], detail: string): Bar {
+  return { name, value: median(values), ...spread(values), bar: `≥ ${limit}`, ok: median(values) >= limit, detail }
+}
+
+/** A figure without a bar, for whoever wants to know. */
+function only(name: string, values: number[], detail: string): Bar {
+  return { name, value: median(values), ...spread(values), bar: '', ok: true, detail }
+}
+
+function spread(values: number[]): { least: number; most: number } {
+  return { least: Math.min(...values), most: Math.max(...values) }
 }
 
 function lineOf(run: string, n: number): string {
@@ -266,8 +316,12 @@ function ms(value: number): string {
 
 function print(bars: Bar[]): void {
   if (process.argv.includes('--json')) return console.log(JSON.stringify(bars))
-  for (const { name, value, bar, ok, detail } of bars) {
-    console.log(`${ok ? 'ok    ' : 'MISSED'} ${name.padEnd(50)} ${value.toFixed(2).padStart(6)}  (${bar})  ${detail}`)
+  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`
+  console.log(`${machine}; SQLite ${process.versions.sqlite}: WAL, synchronous=FULL, an fdatasync for each commit.`)
+  console.log(`The middle of several repeats, the least and the most of them, and the bar.`)
+  for (const { name, value, least, most, bar, ok, detail } of bars) {
+    const figures = [value, least, most].map((figure) => figure.toFixed(2).padStart(6)).join(' ')
+    console.log(`${ok ? 'ok    ' : 'MISSED'} ${name.padEnd(56)} ${figures}  ${bar.padEnd(6)}  ${detail}`)
   }
 }
 

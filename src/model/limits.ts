@@ -12,6 +12,9 @@ export const limits = {
   storeBusyMsMax: 5000,
   /** A longer write-ahead log is moved into the database. */
   storeLogPagesMax: 1000,
+  /** So many pages of the log's file are kept free for the next commits, once as many were used; it grows by leaps. */
+  storeLogRoomPages: 16,
+  storeLogLeapPages: 128,
   /** Whoever waits for the database asks again this often: SQLite alone would sleep longer and longer, and starve. */
   storeBusyStepMs: 10,
   foreignPollMs: 50,

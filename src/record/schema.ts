@@ -100,8 +100,14 @@ function demand(database: DatabaseSync, name: string, value: string, expected: u
 }
 
 function harden(database: DatabaseSync): void {
-  database.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384')
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY')
+  useMemory(database)
   database.enableDefensive(true)
+}
+
+/** 16 MiB for pages. */
+export function useMemory(database: DatabaseSync): void {
+  database.exec('PRAGMA cache_size = -16384')
 }
 
 function pragma(database: DatabaseSync, name: string): unknown {

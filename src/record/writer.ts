@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { limits } from '#model'
 import { apply, type SharedAsk } from './apply.ts'
 import { checkpointIsDue, writeCheckpoint } from './checkpoint.ts'
-import { inTransaction, type Ledger, openLedger, shortenLog } from './ledger.ts'
+import { inTransaction, type Ledger, openLedger, tendLog } from './ledger.ts'
 import { purgeRun } from './purge.ts'
 import { type Ack, type Message, type Reply, type Request, unpack, type WriterData } from './request.ts'
 import { isBusy, isDiskError, storeError } from './store-error.ts'
@@ -20,7 +20,7 @@ port.on('message', (first: Message) => {
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
   if (requests.length > 0) port.postMessage(commit(ledger, requests) satisfies Reply)
-  shortenLog(ledger)
+  tendLog(ledger)
   if (checkpointIsDue(ledger)) port.postMessage('checkpoint is due' satisfies Reply)
   if (message === 'close') close(ledger)
 })
