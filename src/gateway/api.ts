@@ -1,17 +1,16 @@
-/** The read-only HTTP API: the record as JSON, the same as from the command line. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+/** The HTTP API: the record as JSON, the same as from the command line; approvals are the one thing that can be changed there. */
 import { AppError, limits } from '#model'
+import { type Answer, approvalRoutes, type Routes } from './approvals.ts'
 import { parseLastEventId, sendRunLines, streamEvents } from './events.ts'
 import { sendPage } from './page.ts'
 import { sendError, sendJson } from './reply.ts'
+import type { StartToken } from './start-token.ts'
 import type { Verbs } from './verbs.ts'
 
-export type Api = { verbs: Verbs; version: string; url: string; stop: AbortSignal }
+export type Api = { verbs: Verbs; version: string; url: string; token: StartToken; stop: AbortSignal }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
-
-/** A function that knows the answer to GET of a path; null where there is nothing. */
-export function openApi({ verbs, version, url, stop }: Api): (path: string) => Answer | null {
+/** A function that knows what is answered at a path, by method; null where there is nothing. */
+export function openApi({ verbs, version, url, token, stop }: Api): (path: string) => Routes | null {
   let streams = 0
   const sendEvents: Answer = async (request, response) => {
     const seq = parseLastEventId(request.headers['last-event-id'])
@@ -28,16 +27,15 @@ export function openApi({ verbs, version, url, stop }: Api): (path: string) => A
     '/healthz': (_, response) => sendJson(response, { ok: true, version }),
     '/api/runs': (_, response) => sendJson(response, verbs.runs()),
     '/api/events': sendEvents,
-    '/api/approvals': (_, response) => sendJson(response, verbs.approvals()),
     '/api/tools': async (_, response) => sendJson(response, await verbs.tools()),
     '/api/ledger': async (_, response) => sendJson(response, await verbs.ledger()),
   }
   return (path) => {
-    if (Object.hasOwn(fixed, path)) return fixed[path]!
+    if (Object.hasOwn(fixed, path)) return { GET: fixed[path]! }
     const [, id, lines] = /^\/api\/runs\/([^/]+)(\/events)?$/.exec(path) ?? []
-    if (id === undefined) return null
-    if (lines) return (_, response) => sendRunLines(verbs, id, response)
-    return (_, response) => sendJson(response, verbs.run(id))
+    if (id === undefined) return approvalRoutes(verbs, token, path)
+    if (lines) return { GET: (_, response) => sendRunLines(verbs, id, response) }
+    return { GET: (_, response) => sendJson(response, verbs.run(id)) }
   }
 }
 

@@ -20,6 +20,13 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
   }
 }
 
+/** The fields of a form; null where it is too long. */
+export async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
+  const text = await readText(request)
+  if (text === null) request.resume()
+  return text === null ? null : new URLSearchParams(text)
+}
+
 /** What is left of the body is thrown away: a client that is still sending would not see the answer on a closed connection. */
 function refused(request: IncomingMessage, status: 400 | 413, code: number, message: string): Body {
   request.resume()

@@ -1,16 +1,17 @@
-/** The door over HTTP: guards every request, and sends it to MCP or to the read-only API. */
-import { randomBytes } from 'node:crypto'
+/** The door over HTTP: guards every request, and sends it to MCP or to the API. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AppError, type Config, limits, toAppError } from '#model'
 import { openApi } from './api.ts'
+import type { Routes } from './approvals.ts'
 import { type Authentication, type Known, metadataPath, openAuthentication } from './authentication.ts'
 import { closeServer } from './close.ts'
 import { checkOpenness, refusal } from './guard.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import { clientOfAddress, openRate, type Rate, tooOften } from './rate.ts'
 import { headersOfAll, sendError, sendJson } from './reply.ts'
+import { newStartToken, type StartToken } from './start-token.ts'
 import type { Verbs } from './verbs.ts'
 
 type Options = {
@@ -48,10 +49,11 @@ export async function serveHttp(options: Options): Promise<HttpDoor> {
   const stop = new AbortController()
   const executes = openRate(http.rate.executes)
   const mcp = openMcpEndpoint(verbs, version, log, executes)
-  const api = openApi({ verbs, version, url, stop: stop.signal })
+  const token = newStartToken(http.url ?? url)
+  const api = openApi({ verbs, version, url, token, stop: stop.signal })
   const authentication = openAuthentication({ http, home: http.home }, http.url ?? url, log)
   const requests = openRate(http.rate.requests)
-  const answer = answerer({ api, mcp, authentication, requests, url: http.url, stop: stop.signal })
+  const answer = answerer({ api, mcp, authentication, requests, token, url: http.url, stop: stop.signal })
   const openResponses = new Set<ServerResponse>()
   server.on('error', (error) => log(`http: ${error.message}`))
   server.on('request', (request, response) => {
@@ -68,7 +70,7 @@ export async function serveHttp(options: Options): Promise<HttpDoor> {
     stop.abort()
     await Promise.all([mcp.close(), closeServer(server, openResponses, limits.httpStopMsMax)])
   }
-  return { url, token: randomBytes(32).toString('base64url'), close }
+  return { url, token: token.value, close }
 }
 
 type Door = Required<Pick<Options, 'home' | 'auth' | 'url' | 'issuer' | 'audience' | 'scope' | 'rate' | 'requestMsMax'>>
@@ -84,12 +86,13 @@ type Behind = {
   mcp: McpEndpoint
   authentication: Authentication
   requests: Rate
+  token: StartToken
   url: string | null
   stop: AbortSignal
 }
 
 /** Nobody foreign gets further than the first lines, whatever they ask for. */
-function answerer({ api, mcp, authentication, requests, url, stop }: Behind) {
+function answerer({ api, mcp, authentication, requests, token, url, stop }: Behind) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value)
     const refused = refusal(request.headers, url)
@@ -98,16 +101,17 @@ function answerer({ api, mcp, authentication, requests, url, stop }: Behind) {
     const { metadata } = authentication
     if (metadata !== null && (path === metadataPath || path === `${metadataPath}/mcp`))
       return sendJson(response, metadata)
-    if (path !== '/healthz' && !(await isLetIn(request, response, authentication, requests))) return
-    const get = api(path)
-    const methods = path === '/mcp' ? ['GET', 'POST', 'DELETE'] : get ? ['GET'] : []
-    if (methods.length === 0) return sendError(response, missing(path), 404)
+    const isKnown = path === '/healthz' || (path !== '/mcp' && token.isBroughtBy(request))
+    if (!isKnown && !(await isLetIn(request, response, authentication, requests))) return
+    const routes: Routes | null = path === '/mcp' ? { GET: mcp.serve, POST: mcp.serve, DELETE: mcp.serve } : api(path)
+    if (routes === null) return sendError(response, missing(path), 404)
+    const methods = Object.keys(routes)
     if (!methods.includes(request.method ?? '')) {
       response.setHeader('allow', methods.join(', '))
       return sendError(response, notAllowed(path, methods), 405)
     }
     if (stop.aborted) return sendError(response, stopping(), 503)
-    await (get ?? mcp.serve)(request, response)
+    await routes[request.method!]!(request, response)
   }
 }
 

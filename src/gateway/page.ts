@@ -22,7 +22,7 @@ codex mcp add metier --url ${url}/mcp</pre>
 <h2>Look at the record</h2>
 <ul>
 <li><a href="/api/runs">Runs</a></li>
-<li><a href="/api/approvals">Open approvals</a></li>
+<li><a href="/approvals">Open approvals</a></li>
 <li><a href="/api/tools">Tools</a></li>
 <li><a href="/api/ledger">Ledger</a></li>
 </ul>

@@ -17,6 +17,7 @@ const statusByCode: { [Code in ErrorCode]?: number } = {
   PERMISSION_DENIED: 403,
   RUN_NOT_FOUND: 404,
   RUN_PURGED: 410,
+  APPROVAL_EXPIRED: 410,
   STORE_FULL: 507,
   UPSTREAM_UNREACHABLE: 503,
 }
@@ -25,7 +26,11 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
   response.writeHead(status, { 'content-type': 'application/json' }).end(toText(value))
 }
 
-export function sendError(response: ServerResponse, error: AppError, status = statusByCode[error.code] ?? 500): void {
+export function statusOf({ code }: AppError): number {
+  return statusByCode[code] ?? 500
+}
+
+export function sendError(response: ServerResponse, error: AppError, status = statusOf(error)): void {
   sendJson(response, { error }, status)
 }
 

@@ -84,6 +84,13 @@ export function standIn(): StandIn {
     run: (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
     exposed: async () => [],
     approvals: () => [],
+    whenAnswered: async () => true,
+    decide: async (id) => {
+      throw new AppError('INVALID_INPUT_PARAM', `Cannot answer "${id}": nothing is asked here`, {
+        param: 'id',
+        details: 'nothing is asked here',
+      })
+    },
     tools: async () => catalogue,
     ledger: async () => ({ ok: true, events: events.length }),
     events: (seq, limit) => events.slice(seq, seq + limit),

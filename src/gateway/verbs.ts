@@ -1,4 +1,4 @@
-/** The part of the verbs that the door opens on: it starts, reads and watches runs, and decides nothing. */
+/** The part of the verbs that the door opens on: it starts, reads and watches runs, and passes on what humans decide. */
 import type { Verbs as AllVerbs } from '#verbs'
 
 export type { Caller } from '#verbs'
@@ -12,6 +12,8 @@ export type Verbs = Pick<
   | 'runs'
   | 'run'
   | 'approvals'
+  | 'whenAnswered'
+  | 'decide'
   | 'tools'
   | 'ledger'
   | 'events'

@@ -103,6 +103,13 @@ export const limits = {
   approvalMsDefault: 60 * 60 * 1000,
   /** How long whoever answered leaves it to the owner of a run, or to a gateway, to go on with it. */
   takeUpMsMax: 1000,
+  reasonBytesMax: 4096,
+  /** Of the arguments of a call, what a question shows; longer ones are shown in part and cannot be edited in place. */
+  shownArgumentsCharactersMax: 4000,
+  /** Forms in a row for one request: clients give up after ten. */
+  formsPerRequestMax: 8,
+  /** Questions that clients closed without an answer, and that they are not asked again. */
+  closedFormsMax: 10_000,
   /** How often a gateway looks for questions that nobody answered in time. */
   expiryLookMs: 10_000,
 

@@ -3,18 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, type JsonObject, limits, type PolicyRule, type RunId } from '#model'
 import type { Store } from '#record'
 import { answerOf, approvalsOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
+import type { Decision } from './decision.ts'
 import { checkEdit } from './edit.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
 import { invalid } from './input.ts'
 
-/** `scope` turns a yes into a line of policy for the tool: for the rest of the run, or for good. */
-export type Decision = {
-  answer: 'approved' | 'denied'
-  args?: Json
-  reason?: string
-  scope?: 'once' | 'run' | 'always'
-}
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
 const finished = ['done', 'failed', 'cancelled']

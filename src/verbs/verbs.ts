@@ -8,15 +8,8 @@ import { homePaths, openStore, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
 import { whenAnswered } from './attend.ts'
-import {
-  cancelRun,
-  type Decision,
-  decideApproval,
-  openApprovals,
-  type Settling,
-  settleCall,
-  showRun,
-} from './decide.ts'
+import { cancelRun, decideApproval, openApprovals, type Settling, settleCall, showRun } from './decide.ts'
+import { type Decision, readDecision } from './decision.ts'
 import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { announce } from './gateways.ts'
@@ -24,7 +17,7 @@ import { pinRecord } from './pin-record.ts'
 import { result } from './result.ts'
 import { takeUp } from './take-up.ts'
 
-export type { Caller, Decision, Settling }
+export { type Caller, type Decision, readDecision, type Settling }
 
 export type Verbs = {
   store: Store

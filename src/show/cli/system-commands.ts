@@ -62,7 +62,8 @@ async function http(context: Context): Promise<number> {
     note(
       `  oauth    every request needs a token of ${door.issuer} for ${door.audience ?? `${door.url ?? served.url}/mcp`}`,
     )
-  const leave = verbs.serveAt(served.url, options['no-resume'] !== true)
+  note(`  answer   ${door.url ?? served.url}/approvals?token=${served.token}`)
+  const leave = verbs.serveAt(door.url ?? served.url, options['no-resume'] !== true)
   await forget(context)
   const daily = setInterval(() => void forget(context), dayMs)
   await new Promise<void>((resolve) =>
