@@ -78,6 +78,19 @@ export const limits = {
   /** Measured: 12 MB hold every recursion that 256 KB of the engine's own stack can hold. */
   boxStackBytesMax: 24 * 1024 * 1024,
 
+  /** Of a program's structure: beyond these it is said not to be whole. */
+  structureNodesMax: 2000,
+  structureSourceCharactersMax: 64 * 1024,
+  structureStepsMax: 50_000,
+  structureDefinitionsMax: 32,
+  /** Values that one expression may be, keys of a path, what one condition asks, what one call is given. */
+  structureOriginsMax: 16,
+  structurePathMax: 12,
+  structureTestsMax: 32,
+  structureInputsMax: 64,
+  structureAnnotationsMax: 100,
+  structureTextMax: 120,
+
   planTasksMax: 1000,
   /** Of a plan that is refused, so many problems are told. */
   planProblemsMax: 50,

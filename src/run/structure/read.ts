@@ -1,0 +1,269 @@
+/** Walks through a program once and writes down what it may do, in the order of its text. */
+import type { AnyNode, CallExpression } from 'acorn'
+import { operationOf } from '#model'
+import { inputsOf } from './inputs.ts'
+import type { Meanings } from './meaning.ts'
+import type { BranchForm, BranchNode, CallNode, LoopNode, OperationNode, ParallelNode, StructureNode } from './node.ts'
+import type { Origins } from './origins.ts'
+import { keyOf } from './scopes.ts'
+import { type Around, Sheet } from './sheet.ts'
+import { childrenOf, eachChild, isFunction, type Syntax } from './syntax.ts'
+import { ofInner, ofValue, type RawTest, testsOf } from './tests.ts'
+
+const parallels = new Set(['all', 'allSettled', 'race', 'any'])
+const loopForms: Record<string, LoopNode['form']> = {
+  ForStatement: 'for',
+  ForOfStatement: 'for-of',
+  ForInStatement: 'for-in',
+  WhileStatement: 'while',
+  DoWhileStatement: 'do',
+}
+
+export class Reader {
+  readonly #sheet: Sheet
+  readonly #syntax: Syntax
+  readonly #meanings: Meanings
+  readonly #origins: Origins
+  readonly #holdsCall = new Map<AnyNode, boolean>()
+
+  constructor(syntax: Syntax, meanings: Meanings, origins: Origins) {
+    this.#sheet = new Sheet(syntax)
+    this.#syntax = syntax
+    this.#meanings = meanings
+    this.#origins = origins
+  }
+
+  read(root: AnyNode): { nodes: StructureNode[]; isWhole: boolean } {
+    this.#walk(root, { within: null })
+    const { nodes, isWhole } = this.#sheet.close()
+    return { nodes, isWhole: isWhole && !this.#meanings.isSpent && !this.#origins.isSpent }
+  }
+
+  #walk(node: AnyNode, around: Around): void {
+    switch (node.type) {
+      case 'IfStatement':
+      case 'ConditionalExpression':
+        return this.#choice(node, around)
+      case 'LogicalExpression':
+        return this.#logical(node, around)
+      case 'SwitchStatement':
+        return this.#switch(node, around)
+      case 'TryStatement':
+        return this.#try(node, around)
+      case 'CallExpression':
+        return this.#call(node, around)
+      case 'Identifier':
+        if (this.#isLoose(node)) this.#sheet.isWhole = false
+        return
+      case 'VariableDeclarator':
+        this.#defaults(node.id, around)
+        return node.init && !this.#isTools(node.init) ? this.#walk(node.init, around) : undefined
+      case 'AssignmentExpression':
+        if (node.left.type === 'MemberExpression') this.#walk(node.left, around)
+        if (node.left.type === 'MemberExpression' || !this.#isTools(node.right)) this.#walk(node.right, around)
+        return
+      default:
+        return this.#other(node, around)
+    }
+  }
+
+  #other(node: AnyNode, around: Around): void {
+    if (node.type in loopForms) return this.#loop(node, around)
+    if (!isFunction(node)) return this.#each(node, around)
+    for (const parameter of node.params) this.#defaults(parameter, around)
+    this.#walk(node.body, around)
+  }
+
+  #each(node: AnyNode, around: Around): void {
+    const plain = node.type === 'MemberExpression' ? node.property : node.type === 'Property' ? node.key : null
+    for (const child of childrenOf(node)) {
+      if (child === plain && 'computed' in node && !node.computed) continue
+      this.#walk(child, around)
+    }
+  }
+
+  /** Of a pattern only the values that stand in for what is missing are code. */
+  #defaults(pattern: AnyNode, around: Around): void {
+    if (pattern.type === 'AssignmentPattern') this.#walk(pattern.right, around)
+    if (pattern.type !== 'Identifier') eachChild(pattern, (child) => this.#defaults(child, around))
+  }
+
+  /** Whoever gets hold of the tools themselves may call any of them; so may what makes code at run time. */
+  #isLoose(node: Extract<AnyNode, { type: 'Identifier' }>): boolean {
+    if (this.#meanings.of(node)?.kind !== 'global') return this.#isTools(node)
+    return ['eval', 'Function', 'globalThis', 'Reflect', 'Proxy'].includes(node.name)
+  }
+
+  #isTools(node: AnyNode): boolean {
+    const kind = this.#meanings.of(node)?.kind
+    return kind === 'mcp' || kind === 'cap' || kind === 'tool function' || kind === 'server' || kind === 'tool'
+  }
+
+  #branch(
+    node: AnyNode,
+    around: Around,
+    form: BranchForm,
+    asked: AnyNode | null,
+    arms: string[],
+    tests: () => RawTest[],
+  ) {
+    const condition = asked === null ? '' : this.#syntax.textOf(asked)
+    const id = this.#sheet.add<BranchNode>(node, around, { kind: 'branch', form, condition, arms, tests: [] })
+    this.#sheet.fill(id, tests)
+    return (arm: string): Around => (id === null ? around : { within: id, arm })
+  }
+
+  #choice(node: Extract<AnyNode, { test: unknown; consequent: AnyNode }>, around: Around): void {
+    if (node.type !== 'IfStatement' && node.type !== 'ConditionalExpression') return
+    const form = node.type === 'IfStatement' ? 'if' : 'ternary'
+    this.#walk(node.test, around)
+    const inside = this.#branch(node, around, form, node.test, ['then', 'else'], () => this.#tests(node.test))
+    this.#walk(node.consequent, inside('then'))
+    if (node.alternate) this.#walk(node.alternate, inside('else'))
+  }
+
+  /** A branch only where a call depends on it: else it is part of a condition or of a value. */
+  #logical(node: Extract<AnyNode, { type: 'LogicalExpression' }>, around: Around): void {
+    this.#walk(node.left, around)
+    if (!this.#hasCall(node.right)) return this.#walk(node.right, around)
+    const forms = { '&&': 'and', '||': 'or', '??': 'nullish' } as const
+    const asks = node.operator === '??' ? ({ kind: 'nothing' } as const) : undefined
+    const tests = () => testsOf(node.left, this.#reading, asks)
+    const inside = this.#branch(node, around, forms[node.operator], node.left, ['then', 'else'], tests)
+    this.#walk(node.right, inside('then'))
+  }
+
+  #switch(node: Extract<AnyNode, { type: 'SwitchStatement' }>, around: Around): void {
+    this.#walk(node.discriminant, around)
+    const nameOf = (test: AnyNode | null | undefined) => (test ? `case ${this.#syntax.textOf(test)}` : 'default')
+    const arms = node.cases.map(({ test }) => nameOf(test))
+    if (!arms.includes('default')) arms.push('none')
+    const tests = () =>
+      node.cases.flatMap(({ test }) => {
+        const [origin] = test ? this.#origins.of(test) : []
+        if (origin?.kind !== 'literal') return []
+        return ofValue(node.discriminant, this.#reading, { kind: 'equal', to: origin.value })
+      })
+    const inside = this.#branch(node, around, 'switch', node.discriminant, arms, tests)
+    for (const { test, consequent } of node.cases)
+      for (const statement of consequent) this.#walk(statement, inside(nameOf(test)))
+  }
+
+  #try(node: Extract<AnyNode, { type: 'TryStatement' }>, around: Around): void {
+    const arms = ['try', ...(node.handler ? ['catch'] : []), ...(node.finalizer ? ['finally'] : [])]
+    const inside = this.#branch(node, around, 'try', null, arms, () => this.#sheet.failures(node.block))
+    this.#walk(node.block, inside('try'))
+    if (node.handler) this.#walk(node.handler.body, inside('catch'))
+    if (node.finalizer) this.#walk(node.finalizer, inside('finally'))
+  }
+
+  #loop(node: AnyNode, around: Around): void {
+    const tests = () => {
+      if (node.type === 'ForOfStatement' || node.type === 'ForInStatement')
+        return ofValue(node.right, this.#reading, { kind: 'items' })
+      return 'test' in node && node.test ? testsOf(node.test as AnyNode, this.#reading) : []
+    }
+    const id = this.#sheet.add<LoopNode>(node, around, { kind: 'loop', form: loopForms[node.type]!, tests: [] })
+    this.#sheet.fill(id, tests)
+    this.#each(node, id === null ? around : { within: id })
+  }
+
+  #call(node: CallExpression, around: Around): void {
+    const meaning = this.#meanings.of(node.callee)
+    if (meaning?.kind === 'tool') return this.#toolCall(node, around, meaning.names, node.arguments[0])
+    if (meaning?.kind === 'tool function') {
+      const names = node.arguments[0] ? this.#meanings.texts(node.arguments[0]) : [null]
+      return this.#toolCall(node, around, names, node.arguments[1])
+    }
+    const member = node.callee.type === 'MemberExpression' ? node.callee : null
+    const name = member === null ? '' : (keyOf(member) ?? '')
+    const whole = member === null ? null : this.#meanings.of(member.object)
+    const isGlobal = whole?.kind === 'global'
+    if (isGlobal && whole.name === 'Promise' && parallels.has(name)) return this.#parallel(node, around, name)
+    if (name === 'catch' && node.arguments.length === 1) return this.#caught(node, around)
+    if (meaning === null && member !== null && isOperation(name, isGlobal ? whole.name : null)) {
+      return this.#operation(node, member.object, around, name)
+    }
+    this.#walk(node.callee, around)
+    this.#given(node.arguments, around, meaning?.kind === 'function')
+  }
+
+  /** A tool handed over in place of a function is called there: `ids.map(mcp.fs.read)`; to a function of ours it is followed. */
+  #given(given: readonly AnyNode[], around: Around, isFollowed = false): void {
+    for (const argument of given) {
+      const meaning = this.#meanings.of(argument)
+      if (isFollowed && this.#isTools(argument)) continue
+      if (meaning?.kind === 'tool') this.#toolCall(argument, around, meaning.names, undefined)
+      else this.#walk(argument, around)
+    }
+  }
+
+  #toolCall(node: AnyNode, around: Around, names: (string | null)[], args: AnyNode | undefined): void {
+    const tools = names.includes(null) ? [] : (names as string[])
+    const id = this.#sheet.add<CallNode>(node, around, { kind: 'call', tools, inputs: [] })
+    const call = this.#sheet.nodes.at(-1)!
+    if (args) this.#walk(args, around)
+    if (id === null || args === undefined || call.kind !== 'call') return
+    this.#sheet.later.push(() => {
+      call.inputs = inputsOf(args, this.#origins, (origin) => this.#sheet.sourceOf(origin))
+    })
+  }
+
+  #parallel(node: CallExpression, around: Around, form: string): void {
+    const own = { kind: 'parallel' as const, form: form as ParallelNode['form'], tests: [] }
+    const id = this.#sheet.add<ParallelNode>(node, around, own)
+    if (form === 'allSettled') this.#sheet.fill(id, () => this.#sheet.failures(node))
+    this.#given(node.arguments, id === null ? around : { within: id })
+  }
+
+  /** `.catch()` is a try of what stands before it. */
+  #caught(node: CallExpression, around: Around): void {
+    const { object } = node.callee as Extract<AnyNode, { type: 'MemberExpression' }>
+    const inside = this.#branch(node, around, 'try', null, ['try', 'catch'], () => this.#sheet.failures(object))
+    this.#walk(object, inside('try'))
+    this.#given(node.arguments, inside('catch'))
+  }
+
+  #operation(node: CallExpression, object: AnyNode, around: Around, name: string): void {
+    const isGlobal = this.#meanings.of(object)?.kind === 'global'
+    if (!isGlobal) this.#walk(object, around)
+    const operation = `code:${name}`
+    const id = this.#sheet.add<OperationNode>(node, around, { kind: 'operation', operation, tests: [] })
+    const inside = id === null ? around : { within: id }
+    if (operationOf(operation)!.takesFunction) {
+      const list = isGlobal ? node.arguments[0] : object
+      const items = () => (list ? ofValue(list, this.#reading, { kind: 'items' }) : [])
+      if (this.#hasCall(node)) this.#sheet.fill(id, () => [...items(), ...ofInner(object, this.#reading)])
+    }
+    this.#given(node.arguments, inside)
+  }
+
+  get #reading() {
+    return { origins: this.#origins, meanings: this.#meanings }
+  }
+
+  #tests(condition: AnyNode): RawTest[] {
+    return testsOf(condition, this.#reading)
+  }
+
+  #hasCall(node: AnyNode): boolean {
+    const known = this.#holdsCall.get(node)
+    if (known !== undefined) return known
+    const kind = node.type === 'CallExpression' ? this.#meanings.of(node.callee)?.kind : undefined
+    const found =
+      kind === 'tool' ||
+      kind === 'tool function' ||
+      kind === 'function' ||
+      childrenOf(node).some((child) => this.#hasCall(child))
+    this.#holdsCall.set(node, found)
+    return found
+  }
+}
+
+function isOperation(name: string, global: string | null): boolean {
+  const operation = operationOf(`code:${name}`)
+  if (operation === undefined) return false
+  return global === null
+    ? operation.owners.some((owner) => owner[0]! >= 'a')
+    : operation.owners.includes(global as never)
+}

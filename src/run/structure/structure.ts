@@ -1,0 +1,45 @@
+/**
+ * The structure of a program, read from its text before it runs and without running it. In goes a prepared program; out comes plain data:
+ * what it may call, where it branches, repeats and goes in parallel, and which value reaches which call. It refuses nothing and is no
+ * guard: what a program really calls is decided call by call.
+ */
+import { limits } from '#model'
+import { annotationsOf } from './annotations.ts'
+import type { Flow, Structure, StructureNode } from './node.ts'
+import { Origins } from './origins.ts'
+import { readParameters } from './parameters.ts'
+import { Reader } from './read.ts'
+import { readScopes } from './scopes.ts'
+import { readSyntax } from './syntax.ts'
+
+export type * from './node.ts'
+
+/** `source` is what `prepareProgram` made of the program: what acorn cannot read may still run, and its structure is unknown. */
+export function structureOf(source: string): Structure {
+  if (source.length > limits.structureSourceCharactersMax) {
+    return { known: false, why: `it is longer than ${limits.structureSourceCharactersMax} characters` }
+  }
+  try {
+    const syntax = readSyntax(source)
+    const scopes = readScopes(syntax.root)
+    const meanings = readParameters(syntax.root, scopes)
+    const { nodes, isWhole } = new Reader(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
+    return { known: true, nodes, flows: flowsOf(nodes), annotations: annotationsOf(syntax), isWhole }
+  } catch (error) {
+    if (error instanceof SyntaxError) return { known: false, why: `it cannot be read: ${error.message}` }
+    if (error instanceof RangeError) return { known: false, why: 'it is nested too deeply' }
+    throw error
+  }
+}
+
+function flowsOf(nodes: StructureNode[]): Flow[] {
+  return nodes.flatMap((node) =>
+    node.kind !== 'call'
+      ? []
+      : node.inputs.flatMap(({ path: toPath, source }): Flow[] => {
+          if (source.kind === 'literal') return []
+          const from = source.kind === 'args' ? 'args' : source.node
+          return [{ from, fromPath: source.path, to: node.id, toPath, exact: source.exact }]
+        }),
+  )
+}
