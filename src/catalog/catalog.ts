@@ -8,6 +8,7 @@ import { effectOf } from './definition.ts'
 import { type CatalogOptions, type Entry, listOf, observe, openEntry, type ToolList } from './entry.ts'
 import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
+import { leftoversOf } from './leftovers.ts'
 import type { Login, Oauth } from './oauth.ts'
 import { type PinRecord, Pins } from './pins.ts'
 import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
@@ -16,6 +17,7 @@ import { problemOf } from './validate.ts'
 
 export { certainProblems, type Open } from './certain.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
+export { leftoversOf } from './leftovers.ts'
 export { openCallback } from './oauth-callback.ts'
 export { authorizationFetch } from './oauth-fetch.ts'
 export type { Authorize } from './oauth-flow.ts'
@@ -39,6 +41,8 @@ export type Catalog = {
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try>
   /** The run has used these servers before, maybe in another process: what it began in stateful ones may be gone. */
   carryOver(run: string, servers: Iterable<string>): void
+  /** Resolves when nothing is alive any more that a dead process of ours had started. */
+  leftoversOf(process: string): Promise<void>
   /** The run is over: no stateful server need be kept for it. */
   release(run: string): void
   /** What each server is, without what is secret. */
@@ -54,7 +58,7 @@ export type Catalog = {
 }
 
 export function openCatalog(options: CatalogOptions): Catalog {
-  const guard = openGuard()
+  const guard = openGuard(options.process)
   const pins = openPins(options)
   let index: Index | null = null
   const changed = () => {
@@ -93,6 +97,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
     carryOver(run, servers) {
       for (const server of servers) entries.get(server)?.upstream.carryOver(run)
     },
+    leftoversOf: (process) => leftoversOf(process),
     release(run) {
       for (const { upstream } of entries.values()) upstream.release(run)
     },

@@ -16,6 +16,8 @@ export type CatalogOptions = {
   /** Where what the servers said is kept between two lives of ours. */
   folder: string
   baseEnv: { PATH?: string; HOME?: string }
+  /** The process that starts the servers, as others know it. */
+  process?: string
   /** Values to leave out of the digests and of what is pinned. */
   secrets?: readonly string[]
   /** Where tools are pinned; without it nothing is. */

@@ -1,6 +1,7 @@
 /** One small process that outlives us by a moment: when we end, however we end, it ends every server that we started. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
+import { guardName } from './leftovers.ts'
 
 /**
  * Keeps the list of process groups that it reads from its input; at the end of that input, which comes when we are gone,
@@ -58,12 +59,13 @@ export type Guard = {
   close(): void
 }
 
-export function openGuard(): Guard {
+/** `owner` is the process of ours that it works for, as others know it. */
+export function openGuard(owner = 'nobody'): Guard {
   const groups = new Set<number>()
   let process: ChildProcess | null = null
   let closed = false
   const start = (): ChildProcess => {
-    const child = spawn('/bin/sh', ['-c', guardScript, 'metier-guard'], {
+    const child = spawn('/bin/sh', ['-c', guardScript, ...guardName(owner)], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',

@@ -156,6 +156,8 @@ export const limits = {
   /** How long an answer may still be read after its server ended. */
   upstreamDrainMsMax: 1000,
   upstreamGonePollMs: 20,
+  /** How long a run waits for the servers of its dead owner to be gone. */
+  leftoversMsMax: 10_000,
   /** Of a server's last words, what stands in an error. */
   upstreamReasonCharactersMax: 1000,
   catalogPagesMax: 1000,

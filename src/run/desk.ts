@@ -4,10 +4,13 @@ import type { AppError, Budget, Delivery, PermissionSet, PolicyRule, Program } f
 import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
 import type { Pretend } from './mocks.ts'
+import type { Queue } from './queue.ts'
 
 export type Desk = {
   chain: Chain
-  catalog: Catalog
+  catalog: Pick<Catalog, 'tool' | 'problemOf' | 'problemOfServer'>
+  /** Whoever makes the calls. */
+  queue: Queue
   secrets: Secrets
   /** Rules are tried in order; what humans write during the run stands after those it began with. */
   policy: { permissions: PermissionSet; rules: PolicyRule[] }
@@ -33,7 +36,7 @@ export type Desk = {
 }
 
 /** What a conductor needs of the world: the same, before there are calls. */
-export type Score = Pick<Desk, 'chain' | 'catalog' | 'secrets' | 'policy' | 'pretend' | 'now' | 'pause'> & {
+export type Score = Pick<Desk, 'chain' | 'catalog' | 'queue' | 'secrets' | 'policy' | 'pretend' | 'now' | 'pause'> & {
   journal: Journal
   program: Program
   /** A program that runs as a call: the same id always gives the same chance. */

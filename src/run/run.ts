@@ -7,31 +7,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
-  AppError,
-  type Budget,
   type Config,
   type EventBodies,
   type Json,
-  limits,
   newId,
-  type PermissionSet,
-  type Plan,
+  type ProcessId,
   type RunId,
   splitToolId,
-  toText,
 } from '#model'
-import { type Chain, openSecrets, type Secrets, type Store } from '#record'
+import type { Chain, Store } from '#record'
 import type { Boxes } from '#sandbox'
 import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
-import { type Mocks, mockedArguments, pretending } from './mocks.ts'
-import { narrower } from './policy.ts'
+import { type Mocks, pretending } from './mocks.ts'
 import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { type Heard, heardOf, openPrograms } from './programs.ts'
+import { catalogQueue, type Queue } from './queue.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 import { openStandingRules } from './standing.ts'
+import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
 import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'
@@ -40,8 +36,10 @@ export { type Journal, newJournal, readJournal } from './journal.ts'
 export { type Mocks, readMocks } from './mocks.ts'
 export { decide, matchesPattern, type Verdict } from './policy.ts'
 export { heardOf } from './programs.ts'
+export { type Maker, openLocalQueue, type Queue, type Work } from './queue.ts'
 export { openShare } from './share.ts'
 export { standingRules } from './standing.ts'
+export type { RunRequest } from './started.ts'
 export type { Rehearsal, Settlement }
 
 export type Engine = {
@@ -54,18 +52,6 @@ export type Engine = {
   active(run: RunId): ActiveRun | undefined
   /** Lets go of every run, so that it can be taken up elsewhere. */
   close(): Promise<void>
-}
-
-export type RunRequest = {
-  plan: Plan
-  intent: string | null
-  args: Json
-  actor: Actor
-  permissions?: PermissionSet
-  budget?: Partial<Budget>
-  key?: string
-  /** A dry run: nothing is called. */
-  mocks?: Mocks
 }
 
 export type ActiveRun = {
@@ -85,15 +71,19 @@ type Parts = {
   catalog: Catalog
   config: Config
   now?: () => number
+  /** Whoever makes the calls; the catalogue, in this process, unless told otherwise. */
+  queue?: Queue
   /** Told of every run that came to rest under this owner. */
   settled?: (run: RunId) => void
 }
 
 export function openEngine(parts: Parts): Engine {
-  const { store, boxes, catalog, config, now = Date.now } = parts
+  const { store, boxes, catalog, config, now = Date.now, queue = catalogQueue(parts.catalog) } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
   const resuming = new Map<RunId, Promise<ActiveRun>>()
+  /** Dead owners of whom nothing is left. */
+  const ended = new Set<ProcessId>()
   const standing = openStandingRules(store)
   const programs = openPrograms(boxes)
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
@@ -110,7 +100,19 @@ export function openEngine(parts: Parts): Engine {
     const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
     const rules = [...config.policy.rules, ...standing(), ...journal.rules]
     const policy = { permissions: journal.started.permissions, rules }
-    const conductor = new Conductor({ ...parts, chain, journal, program, nest, secrets, policy, pretend, now, pause })
+    const conductor = new Conductor({
+      ...parts,
+      queue,
+      chain,
+      journal,
+      program,
+      nest,
+      secrets,
+      policy,
+      pretend,
+      now,
+      pause,
+    })
     const over = conductor.settled.finally(() => {
       if (active.get(chain.run) === run) active.delete(chain.run)
       catalog.release(chain.run)
@@ -183,6 +185,7 @@ export function openEngine(parts: Parts): Engine {
   const takeUp = async (run: RunId, by: string): Promise<ActiveRun> => {
     const [first] = store.events(run, { type: 'run.started' })
     if (first?.type === 'run.started') checkServers(first.body, catalog)
+    await endLeftovers(run)
     const chain = await store.takeRun(run)
     const journal = journalOf(run)
     const prepared = await preparedFor(journal, boxes)
@@ -192,13 +195,20 @@ export function openEngine(parts: Parts): Engine {
     return conduct(chain, journal, prepared)
   }
 
+  /** Nothing of a dead owner may act any more when another goes on in its place. */
+  const endLeftovers = async (run: RunId): Promise<void> => {
+    const owner = store.run(run)?.owner ?? null
+    if (owner === null || owner === store.process || ended.has(owner) || store.isAlive(owner)) return
+    await queue.leftovers(owner)
+    ended.add(owner)
+  }
+
   const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
     const events = store.events(run)
     const origin = readJournal(events, store.text)
-    checkServers(origin.started, catalog)
     const { key: _, ...same } = origin.started
     const forkedFrom = { run, at: String(at), ...(args === undefined ? {} : { args }) }
-    const started = { ...same, actor, forkedFrom }
+    const started = { ...same, actor, servers: catalog.digests(), forkedFrom }
     const copied = eventsBefore(events, at)
     const chain = store.startRun(newId<RunId>(now()), started)
     copyEvents(chain, copied, store.text)
@@ -221,71 +231,10 @@ export function openEngine(parts: Parts): Engine {
   return { start, resume, fork, replay, active: (run) => active.get(run), close }
 }
 
-function secretsOf(seed: string, chain: Pick<Chain, 'seal' | 'sealed'>, { record, knownSecrets }: Config): Secrets {
-  return openSecrets({ patterns: record.secrets, known: knownSecrets, seed, chain })
-}
-
-function startedBody(
-  { intent, args, actor, permissions, budget, key, mocks }: RunRequest,
-  { kind, source, digest, engine, isolation }: Prepared,
-  seed: string,
-  config: Config,
-  catalog: Catalog,
-): EventBodies['run.started'] {
-  if (Buffer.byteLength(toText(args)) > limits.programArgumentsBytesMax) {
-    const details = `at most ${limits.programArgumentsBytesMax} bytes`
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot start the run: "args" is too large, ${details}`, {
-      param: 'args',
-      details,
-    })
-  }
-  return {
-    intent,
-    mode: mocks === undefined ? 'run' : 'dry-run',
-    plan: { kind, source, digest },
-    args: mockedArguments(args, mocks?.args),
-    actor,
-    permissions:
-      permissions === undefined ? config.policy.permissions : narrower(permissions, config.policy.permissions),
-    budget: narrowed(config.budget, budget),
-    seed,
-    engine,
-    servers: catalog.digests(),
-    isolation,
-    ...(key === undefined ? {} : { key }),
-  }
-}
-
-function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
-  const least = (name: keyof Budget) => Math.min(given[name], asked[name] ?? given[name])
-  return { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes') }
-}
-
-/** Secrets are taken out of a request before anything of it is recorded or run; the run gets them sealed. */
-function withoutSecrets(request: RunRequest, seed: string, config: Config) {
-  const seals: [placeholder: string, value: string, server: string][] = []
-  const chain = { seal: (...seal: (typeof seals)[number]) => void seals.push(seal), sealed: () => [] }
-  const secrets = secretsOf(seed, chain, config)
-  const { plan, args, intent } = secrets.hide(
-    { plan: request.plan, args: request.args, intent: request.intent } as unknown as Json,
-    'args',
-  ) as unknown as RunRequest
-  return { clean: { ...request, plan, args, intent }, seals }
-}
-
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
 
 /** The servers that a run has sent something to. */
 function serversOf({ calls }: Journal): Set<string> {
   const sent = [...calls.values()].filter(({ attempt }) => attempt > 0)
   return new Set(sent.flatMap(({ tool }) => splitToolId(tool)?.server ?? []))
-}
-
-function checkServers({ servers: known }: EventBodies['run.started'], catalog: Catalog): void {
-  const now = catalog.digests()
-  const changed = Object.entries(known).filter(([server, digest]) => now[server] !== digest)
-  if (changed.length === 0) return
-  const servers = changed.map(([server]) => server)
-  const message = `Cannot resume the run: the definition of ${servers.join(', ')} is not the one it started with; restore it, or fork the run`
-  throw new AppError('CONFIG_CHANGED', message, { servers })
 }

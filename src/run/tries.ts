@@ -1,8 +1,8 @@
 /** How a call is tried until its outcome is known: the three outcomes of a try, and what each allows. */
-import type { Catalog } from '#catalog'
 import { type AppError, type Effect, limits, mayRepeat, RawJson, splitToolId, type Try } from '#model'
 import type { Chain, Secrets } from '#record'
 import { argumentsToSend, type OpenCall } from './call.ts'
+import type { Queue } from './queue.ts'
 
 export type Outcome =
   | Exclude<Try, { outcome: 'unknown' }>
@@ -40,14 +40,10 @@ export async function tryUntilKnown(
   }
 }
 
-type Sending = { chain: Chain; catalog: Catalog; secrets: Secrets } & Pick<Tries, 'now' | 'pause'>
+type Sending = { chain: Chain; queue: Queue; secrets: Secrets } & Pick<Tries, 'now' | 'pause'>
 
 /** Commit before effect: a try is on the record, durably, before a byte of it leaves. True secrets are put in at the last moment. */
-export function triesOf(
-  call: OpenCall,
-  { chain, catalog, secrets, now, pause }: Sending,
-  isOpen: () => boolean,
-): Tries {
+export function triesOf(call: OpenCall, { chain, queue, secrets, now, pause }: Sending, isOpen: () => boolean): Tries {
   const { server } = splitToolId(call.tool)!
   return {
     now,
@@ -62,13 +58,9 @@ export function triesOf(
       return isOpen()
     },
     make: () => {
-      const { value } = secrets.reveal(argumentsToSend(call), server)
-      const options = {
-        signal: call.abort.signal,
-        timeoutMs: call.timeoutMs ?? limits.callTimeoutMsDefault,
-        run: chain.run,
-      }
-      return catalog.try(call.definition!, value, options)
+      const { id, attempt, definition, timeoutMs = limits.callTimeoutMsDefault } = call
+      const { value: args } = secrets.reveal(argumentsToSend(call), server)
+      return queue.hand({ run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs }, call.abort.signal)
     },
   }
 }

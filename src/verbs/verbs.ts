@@ -63,6 +63,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
   const catalog = openCatalog({
     servers: config.servers,
+    process: store.process,
     folder: `${config.home}/catalog`,
     secrets: config.knownSecrets,
     pins: pinRecord(store),

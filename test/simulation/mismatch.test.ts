@@ -54,11 +54,12 @@ async function recorded(): Promise<{ disk: Disk; world: World }> {
   return { disk, world: new World(() => 0.9, disk) }
 }
 
-function live(disk: Disk, { catalog }: World, program: Program): Promise<Settlement> {
+function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<Settlement> {
   const chain: Chain = disk.chain(run)
   const conductor = new Conductor({
     chain,
     catalog,
+    queue,
     program,
     journal: readJournal(disk.events, toText),
     nest: () => assert.fail('nothing is nested here'),

@@ -87,6 +87,7 @@ async function live(
     ...programsOf(seed, chain, disk),
     secrets,
     catalog: world.catalog,
+    queue: world.queue,
     pretend: null,
     policy: {
       permissions: 'standard',

@@ -13,6 +13,7 @@ import {
   type Turn,
 } from '#model'
 import type { Chain, InboxItem } from '#record'
+import { openLocalQueue } from '#run'
 
 export type Dice = () => number
 
@@ -156,6 +157,11 @@ export class World {
       return { outcome: 'answered' as const, ok: true as const, value: { of: call } }
     },
   } as unknown as Catalog
+
+  readonly queue = openLocalQueue({
+    make: ({ tool, args, timeoutMs }, signal) => this.catalog.try(tool, args, { timeoutMs, signal }),
+    leftovers: async () => {},
+  })
 }
 
 /** A program that is a pure function of what it receives, in the order in which it receives it, and of nothing else. */

@@ -1,0 +1,34 @@
+/** What a dead process of ours left running: its guard is ending that, and is itself gone only when nothing of it is left. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, limits } from '#model'
+
+/** The name under which a guard stands among the processes, so that others can see whose it is. */
+export function guardName(owner: string): string[] {
+  return ['metier-guard', owner]
+}
+
+/** Refuses to wait for ever: then something is still alive that could act, and nobody may go on in its place. */
+export async function leftoversOf(owner: string, msMax: number = limits.leftoversMsMax): Promise<void> {
+  const until = performance.now() + msMax
+  while (hasGuard(owner)) {
+    if (performance.now() > until) {
+      const message = `Cannot go on for process ${owner}: it is dead, but its servers are not; end them, then resume`
+      throw new AppError('RUN_OWNED', message, { owner })
+    }
+    await pause(limits.upstreamGonePollMs)
+  }
+}
+
+function hasGuard(owner: string): boolean {
+  const name = guardName(owner).join('\0')
+  return readdirSync('/proc').some((entry) => /^\d+$/.test(entry) && commandOf(entry).includes(name))
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return '' // gone while we looked
+  }
+}

@@ -1,0 +1,96 @@
+/** How a run begins: what is asked for, narrowed to what is given, without its secrets, as the first event of its chain. */
+import type { Catalog } from '#catalog'
+import {
+  type Actor,
+  AppError,
+  type Budget,
+  type Config,
+  type EventBodies,
+  type Json,
+  limits,
+  type PermissionSet,
+  type Plan,
+  toText,
+} from '#model'
+import { type Chain, openSecrets, type Secrets } from '#record'
+import { type Mocks, mockedArguments } from './mocks.ts'
+import { narrower } from './policy.ts'
+import type { Prepared } from './prepare.ts'
+
+export type RunRequest = {
+  plan: Plan
+  intent: string | null
+  args: Json
+  actor: Actor
+  permissions?: PermissionSet
+  budget?: Partial<Budget>
+  key?: string
+  /** A dry run: nothing is called. */
+  mocks?: Mocks
+}
+
+export function secretsOf(
+  seed: string,
+  chain: Pick<Chain, 'seal' | 'sealed'>,
+  { record, knownSecrets }: Config,
+): Secrets {
+  return openSecrets({ patterns: record.secrets, known: knownSecrets, seed, chain })
+}
+
+export function startedBody(
+  { intent, args, actor, permissions, budget, key, mocks }: RunRequest,
+  { kind, source, digest, engine, isolation }: Prepared,
+  seed: string,
+  config: Config,
+  catalog: Catalog,
+): EventBodies['run.started'] {
+  if (Buffer.byteLength(toText(args)) > limits.programArgumentsBytesMax) {
+    const details = `at most ${limits.programArgumentsBytesMax} bytes`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot start the run: "args" is too large, ${details}`, {
+      param: 'args',
+      details,
+    })
+  }
+  return {
+    intent,
+    mode: mocks === undefined ? 'run' : 'dry-run',
+    plan: { kind, source, digest },
+    args: mockedArguments(args, mocks?.args),
+    actor,
+    permissions:
+      permissions === undefined ? config.policy.permissions : narrower(permissions, config.policy.permissions),
+    budget: narrowed(config.budget, budget),
+    seed,
+    engine,
+    servers: catalog.digests(),
+    isolation,
+    ...(key === undefined ? {} : { key }),
+  }
+}
+
+function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
+  const least = (name: keyof Budget) => Math.min(given[name], asked[name] ?? given[name])
+  return { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes') }
+}
+
+/** Secrets are taken out of a request before anything of it is recorded or run; the run gets them sealed. */
+export function withoutSecrets(request: RunRequest, seed: string, config: Config) {
+  const seals: [placeholder: string, value: string, server: string][] = []
+  const chain = { seal: (...seal: (typeof seals)[number]) => void seals.push(seal), sealed: () => [] }
+  const secrets = secretsOf(seed, chain, config)
+  const { plan, args, intent } = secrets.hide(
+    { plan: request.plan, args: request.args, intent: request.intent } as unknown as Json,
+    'args',
+  ) as unknown as RunRequest
+  return { clean: { ...request, plan, args, intent }, seals }
+}
+
+/** A run goes on only with the servers it began with. */
+export function checkServers({ servers: known }: EventBodies['run.started'], catalog: Catalog): void {
+  const now = catalog.digests()
+  const changed = Object.entries(known).filter(([server, digest]) => now[server] !== digest)
+  if (changed.length === 0) return
+  const servers = changed.map(([server]) => server)
+  const message = `Cannot resume the run: the definition of ${servers.join(', ')} is not the one it started with; restore it, or fork the run`
+  throw new AppError('CONFIG_CHANGED', message, { servers })
+}

@@ -1,0 +1,16 @@
+/** The queue in this process, with the catalogue's word for what a dead owner left, against the contract. */
+import { spawn } from 'node:child_process'
+import { leftoversOf } from '#catalog'
+import { newId, type ProcessId } from '#model'
+import { openLocalQueue } from '#run'
+import { queueContract } from './queue.ts'
+
+queueContract('in this process', async (t, make) => ({
+  queue: openLocalQueue({ make, leftovers: leftoversOf }),
+  deadOwner(ms) {
+    const owner = newId<ProcessId>()
+    const guard = spawn('sh', ['-c', `sleep ${ms / 1000}; true`, 'metier-guard', owner], { stdio: 'ignore' })
+    t.after(() => guard.kill('SIGKILL'))
+    return { owner, isAlive: () => guard.exitCode === null && guard.signalCode === null }
+  },
+}))
