@@ -22,7 +22,7 @@ test('GET /api/… answers as the verbs do', async (t) => {
     [`/api/runs/${run}`]: verbs.run(String(run)),
     '/api/approvals': [],
     '/api/tools': await verbs.tools(),
-    '/api/ledger': await verbs.ledger(),
+    '/api/ledger': await verbs.recentLedger(),
   }
   for (const [path, value] of Object.entries(expected)) {
     const { status, headers, text } = await send(`${url}${path}?ignored=1`)

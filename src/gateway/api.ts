@@ -28,7 +28,7 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
     '/api/runs': (_, response) => sendJson(response, verbs.runs()),
     '/api/events': sendEvents,
     '/api/tools': async (_, response) => sendJson(response, await verbs.tools()),
-    '/api/ledger': async (_, response) => sendJson(response, await verbs.ledger()),
+    '/api/ledger': async (_, response) => sendJson(response, await verbs.recentLedger()),
   }
   return (path) => {
     if (Object.hasOwn(fixed, path)) return { GET: fixed[path]! }

@@ -92,7 +92,8 @@ export function standIn(): StandIn {
       })
     },
     tools: async () => catalogue,
-    ledger: async () => ({ ok: true, events: events.length }),
+    recentLedger: async () => ({ ok: true, events: events.length }),
+    lines: (id) => events.filter(({ line }) => JSON.parse(line).run === find(id).run).map(({ line }) => line),
     events: (seq, limit) => events.slice(seq, seq + limit),
     onChange(listener) {
       listeners.add(listener)

@@ -15,7 +15,8 @@ export type Verbs = Pick<
   | 'whenAnswered'
   | 'decide'
   | 'tools'
-  | 'ledger'
+  | 'recentLedger'
+  | 'lines'
   | 'events'
   | 'onChange'
 >

@@ -8,6 +8,9 @@ export const limits = {
   /** An event that nobody waits for is committed at the latest after this time. */
   commitDelayMsMax: 20,
   checkpointEventsMax: 1000,
+  /** Whoever asks often has the whole record verified at most this often, and for at most one part in so many of the time. */
+  verifyWholeMsMin: 60_000,
+  verifyWholePauseMax: 20,
   checkpointMsMax: 10 * 60 * 1000,
   storeBusyMsMax: 5000,
   /** A longer write-ahead log is moved into the database. */

@@ -52,7 +52,8 @@ export function viewRun(store: Store, run: RunId): RunView {
     })
   }
   const view: RunView = { row, started: first.body, startedAt: first.at, calls: [], logs: [], epochs: 1 }
-  for (const event of events) fold(view, event)
+  const calls = new Map<string, CallView>()
+  for (const event of events) fold(view, calls, event)
   return view
 }
 
@@ -62,23 +63,16 @@ export function notFound(run: string): AppError {
   })
 }
 
-function fold(view: RunView, event: Event): void {
-  const call = (id: string) => view.calls.find((candidate) => candidate.call === id)!
+function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
+  const call = (id: string) => calls.get(id)!
   switch (event.type) {
     case 'call.issued': {
       const { call: id, tool, task, args, effect } = event.body
       const named = task === undefined ? {} : { task }
-      view.calls.push({
-        call: id,
-        ...named,
-        tool,
-        args,
-        effect,
-        status: 'open',
-        attempts: 0,
-        issuedAt: event.at,
-        approvals: [],
-      })
+      const open = { status: 'open', attempts: 0, issuedAt: event.at } as const
+      const issued: CallView = { call: id, ...named, tool, args, effect, ...open, approvals: [] }
+      view.calls.push(issued)
+      calls.set(id, issued)
       break
     }
     case 'call.sent':

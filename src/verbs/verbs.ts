@@ -4,9 +4,10 @@
  */
 import { type Catalog, openCatalog } from '#catalog'
 import { type Config, type IsolationReport, type Json, type JsonObject, parseId, type RunId, type Tool } from '#model'
-import { homePaths, openStore, type Store, verify } from '#record'
+import { homePaths, openStore, openVerifier, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
+import { notFound } from './answer.ts'
 import { whenAnswered } from './attend.ts'
 import { cancelRun, decideApproval, openApprovals, type Settling, settleCall, showRun } from './decide.ts'
 import { type Decision, readDecision } from './decision.ts'
@@ -42,6 +43,10 @@ export type Verbs = {
   /** What the configuration puts on the surface, in its order, without what is not there. */
   exposed(): Promise<Tool[]>
   ledger(run?: string): Promise<JsonObject>
+  /** For whoever asks often: `wholeAt` says when the record was last read from its first event on. */
+  recentLedger(): Promise<JsonObject>
+  /** The events of one run as they stand, each with its line. */
+  lines(run: string): string[]
   events(seq: number, limit: number): { seq: number; line: string }[]
   onChange(listener: () => void): () => void
   isolation(): Promise<IsolationReport>
@@ -73,6 +78,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
   })
   const boxes = openBoxes({})
   const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
+  const recentVerdict = openVerifier(config.home)
   const parts = { store, engine, catalog, policy: config.policy }
   let closing: Promise<void> | undefined
   const close = async () => {
@@ -108,6 +114,11 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     exposed: async () =>
       (await Promise.all(config.expose.map((id) => catalog.tool(id)))).filter((tool) => tool !== undefined),
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
+    recentLedger: async () => (await recentVerdict()) as unknown as JsonObject,
+    lines(run) {
+      if (store.run(id(run)) === undefined) throw notFound(run)
+      return store.lines(id(run))
+    },
     events: (seq, limit) => store.eventsSince(seq, limit),
     onChange: (listener) => store.onChange(listener),
     isolation: () => boxes.isolation(),
