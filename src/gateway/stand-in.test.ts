@@ -93,7 +93,10 @@ export function standIn(): StandIn {
     },
     tools: async () => catalogue,
     recentLedger: async () => ({ ok: true, events: events.length }),
-    lines: (id) => events.filter(({ line }) => JSON.parse(line).run === find(id).run).map(({ line }) => line),
+    lines(id) {
+      const { run } = find(id)
+      return events.filter(({ line }) => JSON.parse(line).run === run).map(({ line }) => line)
+    },
     events: (seq, limit) => events.slice(seq, seq + limit),
     onChange(listener) {
       listeners.add(listener)
