@@ -49,6 +49,8 @@ export const limits = {
   programLogLineBytesMax: 8 * 1024,
   callArgumentsBytesMax: 1024 * 1024,
   callsInFlightMax: 64,
+  /** Calls of one program that wait for a free place. */
+  programCallsWaitingMax: 10_000,
   callTimeoutMsDefault: 60_000,
   timerMsMax: 24 * 60 * 60 * 1000,
   boxStartMsMax: 10_000,

@@ -159,7 +159,7 @@ test('a child that was taken over can end its program, and do nothing else', asy
     'no JSON': `echo nonsense`,
     'no turn': `echo '{"calls":1,"logs":[]}'`,
     'a call that is no call': `echo '{"calls":[["a:b",{}]],"logs":[]}'`,
-    'too many calls': `echo '{"calls":[${'["a:b","1"],'.repeat(2000)}["a:b","1"]],"logs":[]}'`,
+    'too many calls': `echo '{"calls":[${'["a:b","1"],'.repeat(20_000)}["a:b","1"]],"logs":[]}'`,
     'a level that is none': `echo '{"calls":[],"logs":[["fatal","x"]]}'`,
     'an unknown limit': `echo '{"calls":[],"logs":[],"end":{"ok":false,"limit":"patience"}}'`,
     'a code that is none': `echo '{"calls":[],"logs":[],"end":{"ok":false,"error":{"tool":"a:b","data":{"code":"ROOT","message":"m"}}}}'`,

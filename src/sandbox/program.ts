@@ -31,6 +31,7 @@ const usualLimits: MachineLimits = {
 export function bootMessage(): { boot: BootMessage } {
   const guest = {
     callsInFlightMax: limits.callsInFlightMax,
+    callsWaitingMax: limits.programCallsWaitingMax,
     callArgumentsBytesMax: limits.callArgumentsBytesMax,
     toolIdMax: limits.toolIdCharactersMax,
     timersMax: limits.programTimersMax,

@@ -14,10 +14,12 @@ import {
 /** `clean` is false where the engine itself ended: its process serves no other program. */
 export type ReadTurn = { turn: Turn; clean: boolean }
 
+const callsPerTurnMax = limits.callsInFlightMax + limits.programCallsWaitingMax + limits.programTimersMax
+
 export function readTurn(line: string): ReadTurn {
   try {
     const { calls, logs, end } = JSON.parse(line)
-    assert(Array.isArray(calls) && calls.length <= limits.callsInFlightMax + limits.programTimersMax)
+    assert(Array.isArray(calls) && calls.length <= callsPerTurnMax)
     assert(Array.isArray(logs) && logs.length <= limits.programLogLinesMax)
     const turn: Turn = { calls: calls.map(readCall), logs: logs.map(readLog) }
     if (end === undefined) return { turn, clean: true }

@@ -49,7 +49,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 export function queueContract(name: string, open: OpenQueue): void {
-  describe(`queue: ${name}`, () => {
+  describe(`queue: ${name}`, { timeout: 10_000 }, () => {
     test('hand() gives a maker the work as it is, and gives its outcome back', async (t) => {
       const seen: Work[] = []
       const { queue } = await open(t, async (work) => {
@@ -65,6 +65,7 @@ export function queueContract(name: string, open: OpenQueue): void {
       const { queue } = await open(t, make)
       const both = Promise.all([queue.hand(workOf('1'), never), queue.hand(workOf('1'), never)])
       await until(() => begun.length > 0)
+      assert.deepEqual(begun, ['1 1'])
       end('1 1', answer('once'))
       assert.deepEqual(await both, [answer('once'), answer('once')])
       const again = queue.hand(workOf('1', 2), never)

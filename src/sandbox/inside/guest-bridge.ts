@@ -21,7 +21,7 @@ export type Bridge = {
  * strings put together with `+` (a template literal would ask for `String.prototype.concat`), so that nothing that the
  * program overwrites reaches them. Text is made before state is changed: `stringify` may run code of the program.
  */
-export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: takeLogs }: GuestLog): Bridge {
+export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs }: GuestLog): Bridge {
   const { parse, stringify } = JSON
   const { create, freeze, defineProperty } = Object
   const { apply } = Reflect
@@ -91,14 +91,16 @@ export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: take
     }
   }
 
-  function leave(): void {
-    inFlight -= 1
-    if (waitingFirst === waitingEnd) return
+  function issueNext(): void {
     const entry = waiting[waitingFirst]!
     delete waiting[waitingFirst]
     waitingFirst += 1
-    inFlight += 1
     issue(entry)
+  }
+
+  function leave(): void {
+    if (waitingFirst < waitingEnd) issueNext()
+    else inFlight -= 1
   }
 
   function call(tool: unknown, args: unknown): Promise<unknown> {
@@ -116,6 +118,9 @@ export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: take
     const max = limits.callArgumentsBytesMax
     if (text.length > max || (text.length * 3 > max && decode(encode(text)).length > max)) {
       return refuse(tool, 'the arguments are longer than ' + max + ' bytes')
+    }
+    if (waitingEnd - waitingFirst >= limits.callsWaitingMax) {
+      return refuse(tool, limits.callsWaitingMax + ' calls wait for a free place already; await some of them first')
     }
     return new PromiseHere((resolve, reject) => enter({ tool, args: text, resolve, reject }))
   }
@@ -150,9 +155,9 @@ export function bridge(limits: GuestLimits, { log, warn, textOf, cut, take: take
     resolve(value)
   }
 
+  /** A call that was never awaited is a call: what still waits for a place is issued as the program ends. */
   function finish(ok: boolean, value: unknown): string {
-    const never = waitingEnd - waitingFirst
-    if (never > 0) log('warn', never + ' calls were never made: the program ended while they waited for a free place')
+    while (waitingFirst < waitingEnd) issueNext()
     if (!ok) return failure(value)
     try {
       return '{"ok":true,"value":' + stringify(stringify(value) ?? 'null') + '}'

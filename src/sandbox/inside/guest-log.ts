@@ -4,6 +4,7 @@
 /** What of `model/limits.ts` the guest itself must know; the host sends it. */
 export type GuestLimits = {
   callsInFlightMax: number
+  callsWaitingMax: number
   callArgumentsBytesMax: number
   toolIdMax: number
   timersMax: number
