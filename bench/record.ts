@@ -1,49 +1,34 @@
 /** What durability costs: the record against a bare file and against one commit for each event, side by side in one run. */
-
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { availableParallelism, constants, cpus, setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventBodies, newId, type RunId } from '#model'
-import { type Chain, openStore, type Store, verify } from '#record'
-
-type Bar = { name: string; value: number; least: number; most: number; bar: string; ok: boolean; detail: string }
-
-const start: EventBodies['run.started'] = {
-  intent: 'bench',
-  mode: 'run',
-  plan: { kind: 'code', source: '', digest: '' },
-  args: null,
-  actor: { kind: 'cli', name: 'bench' },
-  permissions: 'standard',
-  budget: { calls: 1, wallMs: 1, bytes: 1 },
-  seed: '00'.repeat(32),
-  engine: { name: '', version: '', digest: '' },
-  servers: {},
-  isolation: null,
-}
-
-/** An event of about 450 bytes. */
-const event: EventBodies['call.resolved'] = {
-  call: '1',
-  attempt: 1,
-  outcome: 'answered',
-  ok: true,
-  value: { text: 'a result of an ordinary size, such as most tools give back; '.repeat(4) },
-  ms: 3,
-  by: 'upstream',
-}
+import { newId, type RunId } from '#model'
+import type { Chain, Store } from '#record'
+import {
+  atLeast,
+  atMost,
+  type Bar,
+  event,
+  median,
+  ms,
+  only,
+  preferUs,
+  print,
+  start,
+  time,
+  withStore,
+} from './record/bars.ts'
 
 async function main(): Promise<void> {
   preferUs()
   const folder = mkdtempSync(join(tmpdir(), 'metier-bench-'))
   if (process.argv.includes('--young')) return young(folder)
-  const bars = [youngest(), ...(await withStore(join(folder, 'home'), (store) => measure(store, folder)))]
-  bars.push(await verification(folder))
+  const bars = [...(await withStore(join(folder, 'home'), (store) => measure(store, folder))), youngest()]
   rmSync(folder, { recursive: true })
   print(bars)
   if (bars.some(({ ok }) => !ok)) process.exitCode = 1
@@ -65,13 +50,6 @@ async function measure(store: Store, folder: string): Promise<Bar[]> {
 /** Until the log is as long as it gets: from then on it is written over, as in any process that has run for a while. */
 async function warmUp(chain: Chain): Promise<void> {
   for (let round = 0; round < 10; round++) await appendMany(chain)
-}
-
-/** Other programs on the machine are no part of the comparison; where we may not say so, they are. */
-function preferUs(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_HIGHEST)
-  } catch {}
 }
 
 /** The first hundred appends of a process and of a home, in five of each: nothing is compiled, cached or allocated yet. */
@@ -237,60 +215,6 @@ function openJournal(file: number): (run: string, count: number) => void {
   }
 }
 
-/** 100,000 events in 100 runs; in seconds of CPU, of which verification is made. */
-async function verification(folder: string): Promise<Bar> {
-  const home = join(folder, 'verified')
-  await withStore(home, async (store) => {
-    for (let run = 0; run < 100; run++) {
-      const chain = store.startRun(newId<RunId>(), start)
-      for (let i = 0; i < 996; i++) chain.append('call.resolved', event)
-      await chain.finish({ status: 'done', callCount: 996, ms: 1 })
-    }
-  })
-  const busy: number[] = []
-  const times: number[] = []
-  let events = 0
-  for (let round = 0; round < 5; round++) {
-    const before = process.cpuUsage()
-    times.push(
-      await time(async () => {
-        const verdict = await verify(home)
-        if (!verdict.ok) throw new Error(verdict.reason)
-        events = verdict.events
-      }),
-    )
-    const { user, system } = process.cpuUsage(before)
-    busy.push((user + system) / 1e6)
-  }
-  return atMost(1.2, `verify, seconds of CPU for ${events} events`, busy, `${ms(median(times))} by the clock`)
-}
-
-async function withStore<T>(home: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore({ home })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
-}
-
-function atMost(limit: number, name: string, values: number[], detail: string): Bar {
-  return { name, value: median(values), ...spread(values), bar: `≤ ${limit}`, ok: median(values) <= limit, detail }
-}
-
-function atLeast(limit: number, name: string, values: number[], detail: string): Bar {
-  return { name, value: median(values), ...spread(values), bar: `≥ ${limit}`, ok: median(values) >= limit, detail }
-}
-
-/** A figure without a bar, for whoever wants to know. */
-function only(name: string, values: number[], detail: string): Bar {
-  return { name, value: median(values), ...spread(values), bar: '', ok: true, detail }
-}
-
-function spread(values: number[]): { least: number; most: number } {
-  return { least: Math.min(...values), most: Math.max(...values) }
-}
-
 function lineOf(run: string, n: number): string {
   return JSON.stringify({ run, n, at: new Date().toISOString(), type: 'call.resolved', body: event })
 }
@@ -298,31 +222,6 @@ function lineOf(run: string, n: number): string {
 function appendSynced(file: number, text: string): void {
   writeSync(file, text)
   fdatasyncSync(file)
-}
-
-async function time(work: () => unknown): Promise<number> {
-  const started = performance.now()
-  await work()
-  return performance.now() - started
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!
-}
-
-function ms(value: number): string {
-  return `${value.toFixed(2)} ms`
-}
-
-function print(bars: Bar[]): void {
-  if (process.argv.includes('--json')) return console.log(JSON.stringify(bars))
-  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`
-  console.log(`${machine}; SQLite ${process.versions.sqlite}: WAL, synchronous=FULL, an fdatasync for each commit.`)
-  console.log(`The middle of several repeats, the least and the most of them, and the bar.`)
-  for (const { name, value, least, most, bar, ok, detail } of bars) {
-    const figures = [value, least, most].map((figure) => figure.toFixed(2).padStart(6)).join(' ')
-    console.log(`${ok ? 'ok    ' : 'MISSED'} ${name.padEnd(56)} ${figures}  ${bar.padEnd(6)}  ${detail}`)
-  }
 }
 
 await main()

@@ -35,6 +35,7 @@ function lockFile(file: string): DatabaseSync {
 /** True while the process holds its lock, as a stopped one (SIGSTOP) does. In doubt it is alive: nobody is robbed by mistake. */
 export function isProcessAlive(folder: string, process: string): boolean {
   const file = join(folder, `${process}.db`)
+  if (!existsSync(file)) return false
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(file, { readOnly: true })
@@ -51,6 +52,11 @@ export function isProcessAlive(folder: string, process: string): boolean {
 export function removeDead(folder: string, self: string): void {
   for (const name of readdirSync(folder)) {
     const process = /^([0-9a-f-]{36})\.db$/.exec(name)?.[1]
-    if (process && process !== self && !isProcessAlive(folder, process)) rmSync(join(folder, name), { force: true })
+    if (process && process !== self && !isProcessAlive(folder, process)) removeLock(folder, process)
   }
+}
+
+/** Of a process that was found dead: whoever asks next need not try its lock. */
+export function removeLock(folder: string, process: string): void {
+  rmSync(join(folder, `${process}.db`), { force: true })
 }

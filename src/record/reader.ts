@@ -38,6 +38,7 @@ const runsWithRequests = `SELECT ${runColumns} FROM run JOIN request USING (id)`
 export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: (process: ProcessId) => boolean) {
   const database = openForReading(homePaths(home).database)
   const byRun = database.prepare(`${runsWithRequests} WHERE run = ?`)
+  const owner = database.prepare('SELECT owner, epoch FROM run WHERE run = ?')
   const newest = database.prepare(`${runsWithRequests} ORDER BY started_at DESC, run DESC LIMIT ?`)
   const newestOf = database.prepare(
     `${runsWithRequests} WHERE status IN (SELECT value FROM json_each(?)) ORDER BY started_at DESC, run DESC LIMIT ?`,
@@ -77,6 +78,8 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       const row = byRun.get(run)
       return row && toRunRow(row, isAlive)
     },
+    /** As it stands in the row, alive or not; nobody where there is no such run. */
+    owner: (run: RunId) => (owner.get(run) ?? { owner: null, epoch: 0 }) as { owner: ProcessId | null; epoch: number },
     runs({ limit = -1, status }: { limit?: number; status?: readonly RunStatus[] } = {}): RunRow[] {
       const known = new Map<ProcessId, boolean>()
       const isAliveOnce = (process: ProcessId) => {

@@ -15,7 +15,7 @@ import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.
 import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
 import { sealingKey } from './keys.ts'
-import { isProcessAlive, lockProcess, removeDead } from './owner.ts'
+import { isProcessAlive, lockProcess, removeDead, removeLock } from './owner.ts'
 import type { Asked } from './questions.ts'
 import { openQueue } from './queue.ts'
 import { openReader, type RunRow, type Stats } from './reader.ts'
@@ -99,11 +99,11 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
   }
 
   async function takeRun(run: RunId): Promise<Chain> {
-    const row = reader.run(run)
-    const owner = row?.owner ?? null
-    if (owner !== null && owner !== lock.process && isAlive(owner)) throw ownedByAnother(run, owner)
-    const taken = await queue.ask({ kind: 'take', run, owner, epoch: row?.epoch ?? 0 })
-    removeDead(paths.processes, lock.process)
+    const { owner, epoch } = reader.owner(run)
+    const isForeign = owner !== null && owner !== lock.process
+    if (isForeign && isAlive(owner)) throw ownedByAnother(run, owner)
+    const taken = await queue.ask({ kind: 'take', run, owner, epoch })
+    if (isForeign) removeLock(paths.processes, owner)
     const { sealed, asking } = reader
     return openChain({ run, ...(taken as Taken), opens: null, sealed: sealed(run), asking: asking(run) }, world)
   }
