@@ -14,6 +14,19 @@ export type Actor = { kind: 'cli' | 'mcp' | 'http' | 'agent'; name: string }
 /** By JSON Pointer; a side that had nothing there has no member. */
 export type ToolDiff = { field: string; before?: unknown; after?: unknown }[]
 
+/**
+ * Where the argument at `path` of a call comes from: a literal of the plan, the run's `args`, or a call's result, there at
+ * `resultPath` (`*` is some item). `computed` is what was made from it, not handed on as it is.
+ */
+export type ArgumentOrigin = {
+  path: string
+  source: 'literal' | 'args' | 'call'
+  call?: string
+  resultPath?: string
+  line?: number
+  computed?: boolean
+}
+
 export type EventBodies = {
   'run.started': {
     intent: string | null
@@ -54,7 +67,14 @@ export type EventBodies = {
     ms: number
     by: 'upstream' | 'mock' | 'record' | 'human' | 'engine'
   }
-  'approval.asked': { approval: string; call: string; digest: string; why: string; expiresAt: string }
+  'approval.asked': {
+    approval: string
+    call: string
+    digest: string
+    why: string
+    expiresAt: string
+    from?: ArgumentOrigin[]
+  }
   'approval.answered': {
     approval: string
     call: string

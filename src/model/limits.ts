@@ -96,6 +96,14 @@ export const limits = {
   structureAnnotationsMax: 100,
   structureTextMax: 120,
 
+  /** Of a run's results, what is remembered to tell where arguments come from, and how far it is looked through. */
+  provenanceCharactersMax: 4 * 1024 * 1024,
+  provenanceCallsMax: 100,
+  provenanceStepsMax: 20_000,
+  provenanceLeavesMax: 32,
+  /** A shorter value may be the same by chance. */
+  provenanceCharactersMin: 6,
+
   planTasksMax: 1000,
   /** Of a plan that is refused, so many problems are told. */
   planProblemsMax: 50,

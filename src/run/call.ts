@@ -25,6 +25,7 @@ import {
   toText,
 } from '#model'
 import type { Secrets } from '#record'
+import { dangerOf } from './danger.ts'
 import type { RecordedCall } from './journal.ts'
 import { decide, type Verdict } from './policy.ts'
 
@@ -191,5 +192,6 @@ export function verdictOn(
   call: OpenCall,
   { permissions, rules }: { permissions: PermissionSet; rules: PolicyRule[] },
 ): Verdict {
-  return decide({ tool: call.tool, effect: call.effect!, args: argumentsOf(call) }, permissions, rules)
+  const danger = call.definition === null ? null : dangerOf(call.definition)
+  return decide({ tool: call.tool, effect: call.effect!, danger, args: argumentsOf(call) }, permissions, rules)
 }

@@ -171,7 +171,7 @@ export class Calls {
   }
 
   #ask(call: OpenCall, because: string): void {
-    const asked = question(call, because, this.#desk.now())
+    const asked = question(call, because, this.#desk.originsOf(call), this.#desk.now())
     this.#desk.chain.append('approval.asked', asked)
     this.#await(call, asked)
     this.#desk.asked()

@@ -1,6 +1,6 @@
 /** What a run's calls have at hand: where they are written, who makes them, what they may cost, and whom they tell. */
 import type { Catalog } from '#catalog'
-import type { AppError, Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
+import type { AppError, ArgumentOrigin, Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
 import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
 import type { Pretend } from './mocks.ts'
@@ -20,6 +20,8 @@ export type Desk = {
   edits: ReadonlyMap<string, string>
   /** In a dry run: what a call would have got. */
   pretend: Pretend | null
+  /** What is known of where a call's arguments come from. */
+  originsOf: (call: { id: string; tool: string; args: string; task?: string }) => ArgumentOrigin[]
   now: () => number
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>
@@ -36,7 +38,10 @@ export type Desk = {
 }
 
 /** What a conductor needs of the world: the same, before there are calls. */
-export type Score = Pick<Desk, 'chain' | 'catalog' | 'queue' | 'secrets' | 'policy' | 'pretend' | 'now' | 'pause'> & {
+export type Score = Pick<
+  Desk,
+  'chain' | 'catalog' | 'queue' | 'secrets' | 'policy' | 'pretend' | 'originsOf' | 'now' | 'pause'
+> & {
   journal: Journal
   program: Program
   /** A program that runs as a call: the same id always gives the same chance. */

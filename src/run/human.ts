@@ -1,16 +1,22 @@
 /** What is asked of a human about a call, and what their answer means for it. */
-import { AppError, type ApprovalId, type EventBodies, type Json, limits, newId } from '#model'
+import { AppError, type ApprovalId, type ArgumentOrigin, type EventBodies, type Json, limits, newId } from '#model'
 import type { Chain } from '#record'
 import { digestOf, type OpenCall, type Result } from './call.ts'
 import type { Verdict } from './policy.ts'
 
 /** Bound to the digest of the exact arguments: an answer to other arguments is no answer. */
-export function question(call: OpenCall, why: string, now: number): EventBodies['approval.asked'] {
+export function question(
+  call: OpenCall,
+  why: string,
+  from: ArgumentOrigin[],
+  now: number,
+): EventBodies['approval.asked'] {
   return {
     approval: newId<ApprovalId>(now),
     call: call.id,
     digest: digestOf(call.args),
     why,
+    ...(from.length === 0 ? {} : { from }),
     expiresAt: new Date(now + limits.approvalMsDefault).toISOString(),
   }
 }

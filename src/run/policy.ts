@@ -1,9 +1,10 @@
-/** Whether a call may be made: rules in order, the first match decides, else the permission set. */
-import { atPointer, type Effect, isObject, type PermissionSet, type PolicyRule, toText } from '#model'
+/** Whether a call may be made: rules in order, the first match decides, else the permission set, in which what is dangerous asks. */
+import { atPointer, type Effect, isObject, type Json, type PermissionSet, type PolicyRule, toText } from '#model'
 
 export type Verdict = { then: 'allow' | 'ask' | 'deny'; because: string }
 
-export type Question = { tool: string; effect: Effect; args: unknown }
+/** `danger` is why the tool asks even where its effect is allowed. */
+export type Question = { tool: string; effect: Effect; danger: string | null; args: unknown }
 
 type EffectKind = 'read' | 'idempotent' | 'keyed' | 'unsafe'
 
@@ -14,12 +15,31 @@ const sets: Record<PermissionSet, Record<EffectKind, Verdict['then']>> = {
 }
 
 export function decide(question: Question, permissions: PermissionSet, rules: readonly PolicyRule[]): Verdict {
-  const index = rules.findIndex((rule) => matches(rule, question))
-  const rule = rules[index]
-  if (rule !== undefined)
-    return { then: rule.then, because: `rule ${index + 1} of the policy: ${JSON.stringify(rule)}` }
-  const kind = kindOf(question.effect)
-  return { then: sets[permissions][kind], because: `permissions "${permissions}" for an effect of class "${kind}"` }
+  const index = rules.findIndex((rule) => isAbout(rule, question) && hasArguments(rule, question.args))
+  return index < 0 ? bySet(question, permissions) : byRule(rules, index)
+}
+
+/** The same before the arguments are known: null where they decide. */
+export function decideEarly(
+  question: Omit<Question, 'args'>,
+  permissions: PermissionSet,
+  rules: readonly PolicyRule[],
+): Verdict | null {
+  const index = rules.findIndex((rule) => isAbout(rule, question))
+  if (index < 0) return bySet(question, permissions)
+  return Object.keys(rules[index]!.args ?? {}).length > 0 ? null : byRule(rules, index)
+}
+
+function byRule(rules: readonly PolicyRule[], index: number): Verdict {
+  return { then: rules[index]!.then, because: `rule ${index + 1} of the policy: ${JSON.stringify(rules[index])}` }
+}
+
+function bySet({ effect, danger }: Omit<Question, 'args'>, permissions: PermissionSet): Verdict {
+  const kind = kindOf(effect)
+  const then = sets[permissions][kind]
+  const because = `permissions "${permissions}" for an effect of class "${kind}"`
+  if (then !== 'allow' || danger === null || permissions === 'privileged') return { then, because }
+  return { then: 'ask', because: `permissions "${permissions}" for what is dangerous: ${danger}` }
 }
 
 /** What an agent asks for can only narrow what the configuration gives. */
@@ -32,21 +52,33 @@ function kindOf(effect: Effect): EffectKind {
   return effect.startsWith('keyed:') ? 'keyed' : (effect as EffectKind)
 }
 
-function matches(rule: PolicyRule, { tool, effect, args }: Question): boolean {
-  if (rule.tool !== undefined && !matchesPattern(rule.tool, tool)) return false
-  if (rule.effect !== undefined && rule.effect !== kindOf(effect)) return false
-  return Object.entries(rule.args ?? {}).every(([pointer, wanted]) => {
+/** A rule that holds back is about a tool also where a `/` in its name would let it pass: who names a tool must not dodge by it. */
+function isAbout({ tool: pattern, effect: kind, then }: PolicyRule, { tool, effect }: Omit<Question, 'args'>): boolean {
+  if (kind !== undefined && kind !== kindOf(effect)) return false
+  if (pattern === undefined) return true
+  return then === 'allow' ? isLike(pattern, tool) : isLike(pattern.replaceAll(/\*+/g, '**'), tool)
+}
+
+function hasArguments({ args: wanted = {}, then }: PolicyRule, args: unknown): boolean {
+  return Object.entries(wanted).every(([pointer, pattern]) => {
     const value = isObject(args) || Array.isArray(args) ? atPointer(args, pointer) : undefined
-    if (value === undefined) return false
-    return typeof wanted === 'string' && typeof value === 'string'
-      ? matchesPattern(wanted, value)
-      : toText(wanted) === toText(value)
+    return value !== undefined && hasValue(pattern, value, then)
   })
 }
 
-/** The whole value; `*` stops at `/`, `**` does not; never a value with `..`, which could leave the folder it names. */
-export function matchesPattern(pattern: string, value: string): boolean {
-  if (value.includes('..')) return false
+/** A value that may lead elsewhere is in no place that a rule allows, and maybe in each that a rule holds back. */
+function hasValue(pattern: Json, value: unknown, then: PolicyRule['then']): boolean {
+  if (typeof pattern !== 'string' || typeof value !== 'string') return toText(pattern) === toText(value)
+  return mayLeave(value) ? then !== 'allow' : isLike(pattern, value)
+}
+
+/** With `..`, also written as an address has it, once or twice over. */
+function mayLeave(value: string): boolean {
+  return /(?:\.|%(?:25)*2e){2}/i.test(value)
+}
+
+/** The whole value; `*` stops at `/`, `**` does not. */
+function isLike(pattern: string, value: string): boolean {
   const source = pattern
     .split(/(\*\*|\*)/)
     .map((part) => (part === '**' ? '[\\s\\S]*' : part === '*' ? '[^/]*' : RegExp.escape(part)))

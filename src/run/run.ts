@@ -24,6 +24,7 @@ import { type Journal, newJournal, readJournal } from './journal.ts'
 import { type Mocks, pretending } from './mocks.ts'
 import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { type Heard, heardOf, openPrograms } from './programs.ts'
+import { watchRun } from './provenance.ts'
 import { catalogQueue, type Queue } from './queue.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 import { openStandingRules } from './standing.ts'
@@ -31,10 +32,11 @@ import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets }
 import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'
+export { dangerOf } from './danger.ts'
 export type { Score } from './desk.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
 export { type Mocks, readMocks } from './mocks.ts'
-export { decide, matchesPattern, type Verdict } from './policy.ts'
+export { decide, decideEarly, type Verdict } from './policy.ts'
 export { heardOf } from './programs.ts'
 export { type Maker, openLocalQueue, type Queue, type Work } from './queue.ts'
 export { openShare } from './share.ts'
@@ -94,19 +96,17 @@ export function openEngine(parts: Parts): Engine {
       await chain.durable()
       return heardOf(journalOf(chain.run), path)
     }
-    const program = programs.root(prepared, journal, heard)
-    const nest = programs.nest(journal, heard)
+    const watched = watchRun(journal, programs.root(prepared, journal, heard), programs.nest(journal, heard))
     const secrets = secretsOf(journal.started.seed, chain, config)
     const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
     const rules = [...config.policy.rules, ...standing(), ...journal.rules]
     const policy = { permissions: journal.started.permissions, rules }
     const conductor = new Conductor({
       ...parts,
+      ...watched,
       queue,
       chain,
       journal,
-      program,
-      nest,
       secrets,
       policy,
       pretend,

@@ -185,7 +185,7 @@ export function approvalsOf(store: Store, view: RunView): object[] {
     tool,
     effect,
     args: parsed(store, args),
-    from: null,
+    from: asked.from ?? null,
     why: asked.why,
     expiresAt: asked.expiresAt,
     url: gateway === undefined ? null : `${gateway.url}/approvals/${asked.approval}`,

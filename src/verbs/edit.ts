@@ -19,7 +19,7 @@ export async function checkEdit(
   const problem = definition === undefined ? null : catalog.problemOf(definition, args)
   if (problem !== null) throw invalid('args', problem.message, args)
   const rules = [...policy.rules, ...standingRules(store)]
-  const verdict = decide({ tool, effect: effect as Effect, args }, started.permissions, rules)
+  const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, started.permissions, rules)
   if (verdict.then !== 'deny') return
   const message = `Cannot call "${tool}" with these arguments: denied by ${verdict.because}`
   throw new AppError('PERMISSION_DENIED', message, { param: 'args', tool, because: verdict.because })

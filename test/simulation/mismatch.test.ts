@@ -57,6 +57,7 @@ async function recorded(): Promise<{ disk: Disk; world: World }> {
 function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<Settlement> {
   const chain: Chain = disk.chain(run)
   const conductor = new Conductor({
+    originsOf: () => [],
     chain,
     catalog,
     queue,

@@ -82,6 +82,7 @@ async function live(
   }
   const journal = disk.events.length > 1 ? readJournal(disk.events, toText) : newJournal(started, chain.lastAt())
   const conductor = new Conductor({
+    originsOf: () => [],
     chain,
     journal,
     ...programsOf(seed, chain, disk),

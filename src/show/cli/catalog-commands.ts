@@ -1,7 +1,7 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, type Tool, type ToolDiff } from '#model'
-import { decide, standingRules } from '#run'
+import { dangerOf, decide, standingRules } from '#run'
 import type { Command } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, faint, good, oneLine, strong, table, warn } from './paint.ts'
@@ -115,10 +115,16 @@ export const catalogCommands: Record<string, Command> = {
       const args = text === undefined ? {} : (JSON.parse(text) as Json)
       const { permissions } = config.policy
       const rules = [...config.policy.rules, ...standingRules(store)]
-      const verdict = decide({ tool: tool.id, effect: tool.effect, args }, permissions, rules)
-      const effect = { effect: tool.effect, effectFrom: tool.effectFrom }
+      const danger = dangerOf(tool)
+      const verdict = decide({ tool: tool.id, effect: tool.effect, danger, args }, permissions, rules)
+      const effect = { effect: tool.effect, effectFrom: tool.effectFrom, danger }
       if (json) print(JSON.stringify({ tool: tool.id, ...effect, ...verdict }))
-      else print(`${strong(verdict.then)}: ${verdict.because} (${tool.id} is "${tool.effect}" by ${tool.effectFrom})`)
+      else {
+        const said = danger === null ? '' : `, and dangerous: ${danger}`
+        print(
+          `${strong(verdict.then)}: ${verdict.because} (${tool.id} is "${tool.effect}" by ${tool.effectFrom}${said})`,
+        )
+      }
       return exit.done
     },
   },

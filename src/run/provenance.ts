@@ -1,0 +1,173 @@
+/** Where the arguments of a call come from: what the program's text says, held against what its run has seen. */
+import { type ArgumentOrigin, type DagTask, type Json, limits, type Program, type Turn, toText } from '#model'
+import { boundsOf } from './bind.ts'
+import type { Score } from './desk.ts'
+import type { Journal } from './journal.ts'
+import { leavesOf, pointersTo } from './leaves.ts'
+import { idOf, placeOf } from './place.ts'
+import { readyProgram } from './prepare.ts'
+import { type CallNode, type Source, type Structure, structureOf } from './structure/structure.ts'
+
+/** The programs of a run as they are, and what is known of where the arguments of their calls come from. */
+export function watchRun({ started }: Journal, program: Program, nest: Score['nest']) {
+  const { plan, args } = started
+  const isCode = plan.kind === 'code'
+  const provenance = new Provenance(isCode ? [] : (plan.source as DagTask[]))
+  const watched: Pick<Score, 'program' | 'nest' | 'originsOf'> = {
+    program: provenance.watch(program, '', isCode ? (plan.source as string) : null, toText(args)),
+    nest: async (code, given, id, now) => provenance.watch(await nest(code, given, id, now), id, code, given),
+    originsOf: (call) => provenance.of(call),
+  }
+  return watched
+}
+
+type Asked = { id: string; tool: string; args: string; task?: string }
+type Seen = { id: string; tool: string; task?: string; text: string | null }
+
+/** One program of the run: its text, read when it is asked about, its arguments, and the calls that it made. */
+type Seat = { code: string | null; args: string; structure: Structure | null; calls: Seen[] }
+
+class Provenance {
+  readonly #tasks: ReadonlyMap<string, DagTask>
+  readonly #seats = new Map<string, Seat>()
+  /** Results that are remembered, oldest first. */
+  readonly #held: Seen[] = []
+  #heldCharacters = 0
+
+  constructor(tasks: DagTask[]) {
+    this.#tasks = new Map(tasks.map((task) => [task.id, task]))
+  }
+
+  /** The same program; what it issues and hears is remembered, within bounds. */
+  watch(program: Program, path: string, code: string | null, args: string): Program {
+    const seat: Seat = { code, args, structure: null, calls: [] }
+    this.#seats.set(path, seat)
+    const issued = (turn: Turn): Turn => {
+      for (const { tool, task } of turn.calls) {
+        const id = idOf({ program: path, number: seat.calls.length + 1 })
+        seat.calls.push({ id, tool, ...(task === undefined ? {} : { task }), text: null })
+      }
+      return turn
+    }
+    return {
+      start: () => program.start().then(issued),
+      deliver: (delivery) => {
+        const call = seat.calls[delivery.call - 1]
+        if (call !== undefined && delivery.ok) this.#hold(call, delivery.text)
+        return program.deliver(delivery).then(issued)
+      },
+      drop: () => program.drop(),
+    }
+  }
+
+  #hold(call: Seen, text: string): void {
+    if (text.length > limits.provenanceCharactersMax) return
+    call.text = text
+    this.#held.push(call)
+    this.#heldCharacters += text.length
+    while (this.#heldCharacters > limits.provenanceCharactersMax) {
+      const oldest = this.#held.shift()!
+      this.#heldCharacters -= oldest.text!.length
+      oldest.text = null
+    }
+  }
+
+  /** What is known of each of its arguments; an argument of which nothing is known is not named. */
+  of(call: Asked): ArgumentOrigin[] {
+    const seat = this.#seats.get(placeOf(call.id).program)
+    const task = call.task === undefined ? undefined : this.#tasks.get(call.task)
+    if (seat === undefined) return []
+    const leaves = leavesOf(JSON.parse(call.args) as Json)
+    if (task !== undefined) return leaves.map(({ path }) => this.#ofTask(task, path, seat))
+    const sites = this.#sites(seat, call.tool)
+    return leaves.flatMap(({ path, value }) => this.#ofLeaf(seat, sites, path, value) ?? [])
+  }
+
+  #sites(seat: Seat, tool: string): CallNode[] {
+    if (seat.code === null) return []
+    seat.structure ??= structureOf(readyProgram(seat.code).source)
+    if (!seat.structure.known) return []
+    const calls = seat.structure.nodes.filter((node) => node.kind === 'call')
+    const named = calls.filter(({ tools }) => tools.includes(tool))
+    return named.length > 0 ? named : calls.filter(({ tools }) => tools.length === 0)
+  }
+
+  /** A result that reached it first, then an argument, then a literal: of two that fit, the one to be more careful with. */
+  #ofLeaf(seat: Seat, sites: CallNode[], path: string, value: Json): ArgumentOrigin | null {
+    const sources = sites.flatMap(({ inputs }) =>
+      inputs
+        .filter((input) => path === input.path || path.startsWith(`${input.path}/`))
+        .map((input) => ({ source: input.source, rest: path.slice(input.path.length) })),
+    )
+    const exact = sources.flatMap(({ source, rest }) => this.#borneOut(seat, source, rest, value) ?? [])
+    const order = ['call', 'args', 'literal']
+    exact.sort((a, b) => order.indexOf(a.source) - order.indexOf(b.source))
+    const found = exact[0] ?? this.#seenBefore(seat, value) ?? computedFrom(sources, seat)
+    return found === null ? null : { path, ...found }
+  }
+
+  /** What the text says, where the values bear it out. */
+  #borneOut(seat: Seat, source: Source, rest: string, value: Json): Omit<ArgumentOrigin, 'path'> | null {
+    if (!source.exact) return null
+    if (source.kind === 'literal') {
+      return rest === '' && source.value === value ? { source: 'literal', line: source.line } : null
+    }
+    if (source.kind === 'args') {
+      const [resultPath] = pointersTo(JSON.parse(seat.args) as Json, value, source.path + rest)
+      return resultPath === undefined ? null : { source: 'args', resultPath }
+    }
+    return this.#inResults(toolCalls(seat, source.node), value, source.path + rest)
+  }
+
+  #inResults(calls: Seen[], value: Json, pattern: string | null): Omit<ArgumentOrigin, 'path'> | null {
+    for (const { id, text } of calls.toReversed().slice(0, limits.provenanceCallsMax)) {
+      if (text === null) continue
+      const [resultPath] = pointersTo(JSON.parse(text) as Json, value, pattern)
+      if (resultPath !== undefined) return { source: 'call', call: id, resultPath }
+    }
+    return null
+  }
+
+  /** A value that says enough to be known again, wherever the text lost its track. */
+  #seenBefore(seat: Seat, value: Json): Omit<ArgumentOrigin, 'path'> | null {
+    if (String(value).length < limits.provenanceCharactersMin) return null
+    const found = this.#inResults(seat.calls, value, null)
+    if (found !== null) return found
+    const [resultPath] = pointersTo(JSON.parse(seat.args) as Json, value, null)
+    return resultPath === undefined ? null : { source: 'args', resultPath }
+  }
+
+  /** A graph says itself what it takes from where. */
+  #ofTask({ arguments: args = {}, forEach }: DagTask, path: string, { calls }: Seat): ArgumentOrigin {
+    const bound = boundsOf(args).find(({ at }) => path === at || path.startsWith(`${at}/`))
+    if (bound === undefined) return { path, source: 'literal' }
+    const { $from = forEach?.$from, isText } = bound
+    const below = bound.$from === undefined ? `${forEach?.path ?? ''}/*${bound.path}` : bound.path
+    const made = calls.filter(({ task }) => task === $from)
+    const resultPath = below + path.slice(bound.at.length)
+    const call = made.length === 1 ? { call: made[0]!.id } : {}
+    return { path, source: 'call', ...call, resultPath, ...(isText ? { computed: true } : {}) }
+  }
+}
+
+/** The calls that a place in the text has made, as far as their tool tells. */
+function toolCalls({ structure, calls }: Seat, node: string): Seen[] {
+  const site = structure?.known ? structure.nodes.find(({ id }) => id === node) : undefined
+  const tools = site?.kind === 'call' ? site.tools : []
+  return calls.filter(({ tool }) => tools.length === 0 || tools.includes(tool))
+}
+
+type Found = { source: Source; rest: string }
+
+/** What it was made from, where it is not that itself. */
+function computedFrom(sources: Found[], seat: Seat): Omit<ArgumentOrigin, 'path'> | null {
+  const call = sources.find(({ source }) => source.kind === 'call')?.source
+  if (call?.kind === 'call') {
+    const last = toolCalls(seat, call.node).findLast(({ text }) => text !== null)
+    if (last !== undefined) return { source: 'call', call: last.id, resultPath: call.path, computed: true }
+  }
+  const args = sources.find(({ source }) => source.kind === 'args')?.source
+  if (args?.kind === 'args') return { source: 'args', resultPath: args.path, computed: true }
+  const literal = sources.find(({ source }) => source.kind === 'literal')?.source
+  return literal?.kind === 'literal' ? { source: 'literal', line: literal.line, computed: true } : null
+}
