@@ -11,7 +11,7 @@ import {
   type RunId,
 } from '#model'
 import type { RunRow, Store } from '#record'
-import { knows, livingGateways } from './gateways.ts'
+import { type Gateway, knows, livingGateways } from './gateways.ts'
 
 type Asked = EventBodies['approval.asked']
 
@@ -165,8 +165,12 @@ export function openQuestions(store: Store, { row, calls }: RunView): { call: Ca
     call.approvals.filter(({ answered }) => answered === undefined).map(({ asked }) => ({ call, asked })),
   )
   if (waiting.length === 0) return []
-  const sent = store.inbox(row.run).flatMap((item) => (item.type === 'approval.answered' ? item.body.approval : []))
-  return waiting.filter(({ asked }) => !sent.includes(asked.approval) && !isExpired(asked))
+  return waiting.filter(({ asked }) => !isSent(store, row.run, asked) && !isExpired(asked))
+}
+
+/** Its answer is on its way into the chain. */
+function isSent(store: Store, run: RunId, { approval }: Asked): boolean {
+  return store.inbox(run).some(({ type, body }) => type === 'approval.answered' && body.approval === approval)
 }
 
 export function isExpired({ expiresAt }: Asked): boolean {
@@ -176,21 +180,43 @@ export function isExpired({ expiresAt }: Asked): boolean {
 export function approvalsOf(store: Store, view: RunView): object[] {
   const open = openQuestions(store, view)
   if (open.length === 0) return []
+  const gateway = gatewayFor(livingGateways(store), () => view.started.servers)
+  return open.map(({ call, asked }) => approvalLine(store, view.row.run, call, asked, gateway))
+}
+
+/** The open questions of all runs, in the order in which they were asked; no run is read for it. */
+export function allApprovals(store: Store): object[] {
   const gateways = livingGateways(store)
-  const gateway = gateways.find((each) => knows(each, view.started.servers)) ?? gateways[0]
-  return open.map(({ call: { call, tool, args, effect }, asked }) => ({
+  return store.openApprovals().flatMap(({ run, asked, issued }) => {
+    if (isSent(store, run, asked.body) || isExpired(asked.body)) return []
+    const gateway = gatewayFor(gateways, () => viewRun(store, run).started.servers)
+    return [approvalLine(store, run, issued.body, asked.body, gateway)]
+  })
+}
+
+type Questioned = Pick<CallView, 'call' | 'tool' | 'args' | 'effect'>
+
+function approvalLine(store: Store, run: RunId, call: Questioned, asked: Asked, gateway: Gateway | undefined): object {
+  return {
     id: asked.approval,
-    run: view.row.run,
-    call,
-    tool,
-    effect,
-    args: parsed(store, args),
+    run,
+    call: call.call,
+    tool: call.tool,
+    effect: call.effect,
+    args: parsed(store, call.args),
     from: asked.from ?? null,
     why: asked.why,
     expiresAt: asked.expiresAt,
     url: gateway === undefined ? null : `${gateway.url}/approvals/${asked.approval}`,
     command: `metier approve ${asked.approval}`,
-  }))
+  }
+}
+
+/** The one that can go on with the run; which servers the run has is asked only where there is a choice. */
+function gatewayFor(gateways: Gateway[], servers: () => Record<string, string>): Gateway | undefined {
+  if (gateways.length < 2) return gateways[0]
+  const started = servers()
+  return gateways.find((each) => knows(each, started)) ?? gateways[0]
 }
 
 function callsMember(store: Store, view: RunView): object {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, type JsonObject, limits, type PolicyRule, type RunId } from '#model'
 import type { Store } from '#record'
-import { answerOf, approvalsOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
+import { allApprovals, answerOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { checkEdit } from './edit.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
@@ -14,8 +14,7 @@ export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: str
 const finished = ['done', 'failed', 'cancelled']
 
 export function openApprovals({ store }: Parts): JsonObject[] {
-  const runs = new Set(store.openApprovals().map(({ run }) => run))
-  return [...runs].flatMap((run) => approvalsOf(store, viewRun(store, run))) as JsonObject[]
+  return allApprovals(store) as JsonObject[]
 }
 
 /**
