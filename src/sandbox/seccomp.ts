@@ -73,62 +73,13 @@ const refused: Record<string, readonly [number | null, number | null]> = {
   move_pages: [279, 239],
 }
 
-const clone = [56, 220] as const
-const clone3 = [435, 435] as const
-const cloneThread = 0x00010000
-
-const [load, jumpEqual, jumpAtLeast, jumpAnyBit, answer] = [0x20, 0x15, 0x35, 0x45, 0x06]
-const [allow, kill, notPermitted, notThere] = [0x7fff0000, 0x80000000, 0x00050001, 0x00050026]
-const [atNumber, atArchitecture, atFirstArgument] = [0, 4, 16]
-const x32Bit = 0x40000000
-
-type Step = [code: number, ifTrue: number, ifFalse: number, value: number]
-
-/** The filter for this machine; null where we know no numbers for it. */
-export function seccompFilter(machine: string = process.arch): Buffer | null {
-  const architecture = architectures[machine]
-  if (architecture === undefined) return null
-  const { audit, column } = architecture
-  const steps: Step[] = [
-    [load, 0, 0, atArchitecture],
-    [jumpEqual, 1, 0, audit],
-    [answer, 0, 0, kill],
-    [load, 0, 0, atNumber],
-    [jumpAtLeast, 0, 1, x32Bit],
-    [answer, 0, 0, kill],
-    // The C library falls back to clone, whose flags can be read here.
-    [jumpEqual, 0, 1, clone3[column]],
-    [answer, 0, 0, notThere],
-    // A thread yes, a process no.
-    [jumpEqual, 0, 4, clone[column]],
-    [load, 0, 0, atFirstArgument],
-    [jumpAnyBit, 1, 0, cloneThread],
-    [answer, 0, 0, notPermitted],
-    [load, 0, 0, atNumber],
-  ]
-  for (const numbers of Object.values(refused)) {
-    const number = numbers[column]
-    if (number !== null) steps.push([jumpEqual, 0, 1, number], [answer, 0, 0, notPermitted])
-  }
-  steps.push([answer, 0, 0, allow])
-  return assemble(steps)
-}
-
-function assemble(steps: Step[]): Buffer {
-  const bytes = Buffer.alloc(steps.length * 8)
-  for (const [i, [code, ifTrue, ifFalse, value]] of steps.entries()) {
-    bytes.writeUInt16LE(code, i * 8)
-    bytes[i * 8 + 2] = ifTrue
-    bytes[i * 8 + 3] = ifFalse
-    bytes.writeUInt32LE(value, i * 8 + 4)
-  }
-  return bytes
-}
+/** By name, for a kernel that is told so. */
+export const engineRefusals = Object.keys(refused)
 
 /** What a script does and an engine never does: it starts processes and talks to itself. */
 const scriptsNeed = ['socket', 'socketpair', 'connect', 'bind', 'listen', 'accept', 'accept4', 'fork', 'vfork']
 /** Beyond the list above: what has a history of holes and no use in a script, and memory that no process seems to hold. */
-const scriptsNeverNeed: Record<string, readonly [number | null, number | null]> = {
+const scriptsNeverNeed: typeof refused = {
   modify_ldt: [154, null],
   uselib: [134, null],
   lookup_dcookie: [212, 18],
@@ -141,21 +92,54 @@ const scriptsNeverNeed: Record<string, readonly [number | null, number | null]> 
   shmget: [29, 194],
   msgget: [68, 186],
 }
-/** By name, for a kernel that is told so. */
-export const scriptRefusals = Object.keys({ ...refused, ...scriptsNeverNeed }).filter(
-  (name) => !scriptsNeed.includes(name),
+const refusedToScripts = Object.fromEntries(
+  Object.entries({ ...refused, ...scriptsNeverNeed }).filter(([name]) => !scriptsNeed.includes(name)),
 )
-/** AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and others are ways into the kernel. */
-const families = [1, 2, 10]
+export const scriptRefusals = Object.keys(refusedToScripts)
+
+const clone = [56, 220] as const
+const clone3 = [435, 435] as const
 const socket = [41, 198] as const
 const ioctl = [16, 29] as const
+const cloneThread = 0x00010000
+const anyNewNamespace = 0x7e020000
+/** AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and others are ways into the kernel. */
+const families = [1, 2, 10]
 /** Words put into a terminal's input: TIOCSTI and TIOCLINUX. */
 const terminalRequests = [0x5412, 0x541c]
-const anyNewNamespace = 0x7e020000
-const atSecondArgument = 24
+
+const [load, jumpEqual, jumpAtLeast, jumpAnyBit, answer] = [0x20, 0x15, 0x35, 0x45, 0x06]
+const [allow, kill, notPermitted, notThere] = [0x7fff0000, 0x80000000, 0x00050001, 0x00050026]
+const [atNumber, atArchitecture, atFirstArgument, atSecondArgument] = [0, 4, 16, 24]
+const x32Bit = 0x40000000
+
+type Step = [code: number, ifTrue: number, ifFalse: number, value: number]
+
+/** The filter for the process around an engine; null where we know no numbers for this machine. */
+export function seccompFilter(machine: string = process.arch): Buffer | null {
+  // A thread yes, a process no.
+  const threads: Step[] = [
+    [jumpAnyBit, 1, 0, cloneThread],
+    [answer, 0, 0, notPermitted],
+  ]
+  return filterFor(machine, refused, threads)
+}
 
 /** The filter for scripts: processes and sockets of its own namespace, none of the kernel's back doors. */
 export function scriptFilter(machine: string = process.arch): Buffer | null {
+  const namespaces: Step[] = [
+    [jumpAnyBit, 0, 1, anyNewNamespace],
+    [answer, 0, 0, notPermitted],
+  ]
+  return filterFor(machine, refusedToScripts, namespaces, socketsAndTerminals)
+}
+
+function filterFor(
+  machine: string,
+  names: typeof refused,
+  cloneSteps: Step[],
+  more: (column: 0 | 1) => Step[] = () => [],
+): Buffer | null {
   const architecture = architectures[machine]
   if (architecture === undefined) return null
   const { audit, column } = architecture
@@ -171,9 +155,20 @@ export function scriptFilter(machine: string = process.arch): Buffer | null {
     [answer, 0, 0, notThere],
     [jumpEqual, 0, 4, clone[column]],
     [load, 0, 0, atFirstArgument],
-    [jumpAnyBit, 0, 1, anyNewNamespace],
-    [answer, 0, 0, notPermitted],
+    ...cloneSteps,
     [load, 0, 0, atNumber],
+    ...more(column),
+  ]
+  for (const numbers of Object.values(names)) {
+    const number = numbers[column]
+    if (number !== null) steps.push([jumpEqual, 0, 1, number], [answer, 0, 0, notPermitted])
+  }
+  steps.push([answer, 0, 0, allow])
+  return assemble(steps)
+}
+
+function socketsAndTerminals(column: 0 | 1): Step[] {
+  return [
     [jumpEqual, 0, 3 + families.length, socket[column]],
     [load, 0, 0, atFirstArgument],
     ...families.map((family, i): Step => [jumpEqual, families.length - i, 0, family]),
@@ -188,10 +183,15 @@ export function scriptFilter(machine: string = process.arch): Buffer | null {
     [answer, 0, 0, notPermitted],
     [load, 0, 0, atNumber],
   ]
-  for (const name of scriptRefusals) {
-    const number = { ...refused, ...scriptsNeverNeed }[name]![column]
-    if (number !== null) steps.push([jumpEqual, 0, 1, number], [answer, 0, 0, notPermitted])
+}
+
+function assemble(steps: Step[]): Buffer {
+  const bytes = Buffer.alloc(steps.length * 8)
+  for (const [i, [code, ifTrue, ifFalse, value]] of steps.entries()) {
+    bytes.writeUInt16LE(code, i * 8)
+    bytes[i * 8 + 2] = ifTrue
+    bytes[i * 8 + 3] = ifFalse
+    bytes.writeUInt32LE(value, i * 8 + 4)
   }
-  steps.push([answer, 0, 0, allow])
-  return assemble(steps)
+  return bytes
 }
