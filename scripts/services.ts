@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isolatedVmVersion } from '#sandbox'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
 import { conformance, mcpServers } from './mcp-servers.ts'
 import { installPackages, type Packages, probePackages } from './npm-packages.ts'
@@ -50,6 +51,7 @@ const recipes: Recipe[] = [
   },
   fromNpm('mcp-servers', mcpServers),
   fromNpm('conformance', conformance),
+  fromNpm('isolated-vm', { 'isolated-vm': isolatedVmVersion }),
   {
     name: 'peers',
     install: async ({ folder, say }) => installPeers({ folder, path, say }),

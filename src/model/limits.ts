@@ -77,6 +77,8 @@ export const limits = {
   /** Heap and mappings of the process around the engine. */
   boxDataBytesMax: 1536 * 1024 * 1024,
   boxFilesMax: 64,
+  /** Threads of Node, where a box counts them. */
+  boxTasksMax: 64,
   /** Over the whole life of a box; what it serves is bounded, so that no program meets the end of another's share. */
   boxCpuSecondsMax: 5 * 3600,
   boxProgramsMax: 1000,

@@ -47,8 +47,15 @@ function boxOf(boxes: Boxes): Promise<[EngineDigest, IsolationReport]> {
   return Promise.all([boxes.engine(), boxes.isolation()])
 }
 
-export function preparedFor({ started: { plan } }: Journal, boxes: Boxes): Promise<Prepared> {
-  return prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
+/** Another engine than the run started with may make another program of it: that is said, and the comparison decides. */
+export async function preparedFor({ started }: Journal, boxes: Boxes): Promise<Prepared> {
+  const { plan, engine: before } = started
+  const prepared = await prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
+  const { engine, isolation } = prepared
+  if (isolation === null || engine.digest === before.digest) return prepared
+  const named = ({ name, version, digest }: EngineDigest) => `${name} ${version} (${digest.slice(0, 12)})`
+  const change = `the run started with ${named(before)} and goes on with ${named(engine)}: what it does is compared with the record`
+  return { ...prepared, isolation: { ...isolation, degraded: [...isolation.degraded, change] } }
 }
 
 function sourceOf(plan: EventBodies['run.started']['plan']) {

@@ -3,7 +3,14 @@ import { type ChildProcess, type IOType, type StdioOptions, spawn } from 'node:c
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
-import type { BoxCommand } from './command.ts'
+
+export type BoxCommand = {
+  file: string
+  args: string[]
+  seccomp: Buffer | null
+  /** Takes away what the box leaves on disk. */
+  leave?: () => void
+}
 
 export type Box = {
   /** The line that answers this one. */
@@ -16,7 +23,7 @@ export type Box = {
 
 type Waiting = { resolve(line: string): void; reject(error: AppError): void }
 
-export function openBox({ file, args, seccomp }: BoxCommand): Box {
+export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): Box {
   const child = spawn(file, args, { env: {}, cwd: '/', stdio: stdioOf(seccomp !== null) })
   const waiting: Waiting[] = []
   let death: AppError | null = null
@@ -40,7 +47,7 @@ export function openBox({ file, args, seccomp }: BoxCommand): Box {
       died(`ended with ${signal ?? code}`)
       resolve()
     })
-  })
+  }).then(leave)
   const answer = (line: string) => {
     const first = waiting.shift()
     if (first) first.resolve(line)

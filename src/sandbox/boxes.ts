@@ -1,26 +1,33 @@
 /** Boxes for programs: one kept warm, more while they are needed, one program in each, taken back only after a clean end. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { AppError, type IsolationReport, limits, type Program, toAppError } from '#model'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { AppError, type IsolationReport, limits, type Program, type Tier, toAppError } from '#model'
 import { type Box, openBox } from './box.ts'
-import { type BoxOptions, programCommand } from './command.ts'
+import { addonInside, type BoxOptions, programCommand } from './command.ts'
+import { type EngineIdentity, quickjsIdentity, v8Identity } from './engine-identity.ts'
 import type { ReadyMessage } from './inside/child.ts'
-import { extensionNames, hardenEngine } from './inside/engine.ts'
-import { prelude } from './inside/guest.ts'
-import { chooseIsolation, type Isolation, strongestBox } from './isolation.ts'
-import { prepareProgram, wrapper } from './prepare.ts'
+import { boxesToTry, chooseIsolation, type Isolation, nothingToTry, type Wanted } from './isolation.ts'
+import { prepareProgram } from './prepare.ts'
 import { bootMessage, checkProgram, driveProgram, type ProgramOptions } from './program.ts'
+import { findBinaries, usualPath } from './script/find.ts'
+import { ownerName } from './script/owner.ts'
+import { openRatchet } from './script/ratchet.ts'
+import { reapFolders, removeFolder } from './script/reap.ts'
 import { warmStripper } from './strip.ts'
-
-export type EngineIdentity = { name: string; version: string; digest: string }
+import { findIsolatedVm } from './v8.ts'
 
 export type BoxesOptions = {
   node?: string
   /** undefined: looked for in the usual places; null: none. */
   bwrap?: string | null
+  runsc?: string | null
+  /** Which one runs programs; V8 only inside a box of the system. */
+  engine?: 'quickjs' | 'v8'
+  /** With `gvisor` no program runs in anything less. */
+  minTier?: Tier
+  /** State of the workspace: the tier that was used before, and what gVisor needs. Without it neither is there. */
+  folder?: string
   poolSize?: number
   /** After how long a box that nobody needs may go. */
   idleMs?: number
@@ -33,13 +40,15 @@ export type Boxes = {
   close(): Promise<void>
 }
 
-const usualPlaces = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap', '/run/current-system/sw/bin/bwrap']
-
 export function openBoxes(options: BoxesOptions = {}): Boxes {
-  const { node = process.execPath, poolSize = limits.boxPoolSize, idleMs = limits.boxIdleMsMax } = options
-  const bwrap = options.bwrap === undefined ? (usualPlaces.find(existsSync) ?? null) : options.bwrap
+  const { poolSize = limits.boxPoolSize, idleMs = limits.boxIdleMsMax } = options
+  const { folder = null } = options
   warmStripper()
-  const engine = once(engineIdentity)
+  const v8 = once(async () => (options.engine === 'v8' ? findIsolatedVm() : null))
+  const engine = once(async () => {
+    const place = await v8()
+    return place ? v8Identity(place) : quickjsIdentity()
+  })
   const all = new Set<Box>()
   const warm: Box[] = []
   const served = new WeakMap<Box, number>()
@@ -48,6 +57,9 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   let looking: NodeJS.Timeout | undefined
   let testing: Promise<Isolation> | null = null
   let closed = false
+  let counted = false
+  /** Of boxes on gVisor. */
+  let own: string | null = null
 
   async function open(box: BoxOptions): Promise<Box> {
     if (closed) throw new AppError('CANCELLED', 'Cannot open a box: the boxes are closed')
@@ -55,11 +67,11 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
       const message = `Cannot open a box: ${limits.boxesMax} are open; wait until a program has ended`
       throw new AppError('SANDBOX_SETUP_FAILED', message, { boxesMax: limits.boxesMax })
     }
-    const opened = openBox(programCommand(box))
-    all.add(opened)
-    void opened.gone.then(() => all.delete(opened))
-    await boot(opened)
-    return opened
+    const made = openBox(programCommand(box))
+    all.add(made)
+    void made.gone.then(() => all.delete(made))
+    await boot(made, box.addon && addonInside)
+    return made
   }
 
   function release(box: Box, clean: boolean): void {
@@ -106,12 +118,17 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
 
   /** Both at once, because each takes a while: no program but ours enters the box before the probe has found it closed. */
   async function isolate(): Promise<Isolation> {
-    const strongest = await strongestBox(node, bwrap)
-    const opening = open(strongest).catch(toAppError)
-    const chosen = await chooseIsolation(strongest, (await engine()).version)
-    const opened = await opening
-    if (chosen.box === strongest) return tested(chosen, opened)
-    if (!(opened instanceof AppError)) release(opened, false)
+    const wanted = await wantedBy(options, (await v8())?.addon ?? null)
+    own ??= wanted.folder
+    const candidates = await boxesToTry(wanted)
+    const [first] = candidates
+    if (first === undefined) throw nothingToTry(wanted)
+    const opening = open(first).catch(toAppError)
+    const chosen = await chooseIsolation(candidates, await engine()).catch(toAppError)
+    const made = await opening
+    if (!(chosen instanceof AppError) && chosen.box === first) return tested(chosen, made)
+    if (!(made instanceof AppError)) release(made, false)
+    if (chosen instanceof AppError) throw chosen
     return tested(chosen, await open(chosen.box).catch(toAppError))
   }
   const isolation = once(() => {
@@ -129,12 +146,20 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     throw new AppError('SANDBOX_SETUP_FAILED', 'Cannot open a box: the program that tests it failed', { end })
   }
 
+  /** Refuses a tier weaker than one that was used here before. */
+  function count({ report: { tier } }: Isolation): void {
+    if (counted || folder === null) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    openRatchet(folder, 'program').use(tier)
+    counted = true
+  }
+
   return {
     engine,
     isolation: async () => (await isolation()).report,
     async program(options) {
       const checked = checkProgram(options)
-      await isolation()
+      count(await isolation())
       const box = await take()
       return driveProgram(box, checked, (clean) => release(box, clean))
     },
@@ -145,16 +170,33 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
       const gone = [...all].map((box) => box.gone)
       for (const box of all) box.kill(new AppError('CANCELLED', 'Cannot continue the program: the boxes are closed'))
       await Promise.all(gone)
+      if (own !== null) await removeFolder(own)
     },
   }
 }
 
+/** Counted by the process, since two may share a folder. */
+let opened = 0
+
+/** What is found of what closes boxes; what dead processes left of theirs goes. */
+async function wantedBy(options: BoxesOptions, addon: string | null): Promise<Wanted> {
+  const { node = process.execPath, minTier, folder: parent } = options
+  const { os: bwrap, gvisor: runsc } = findBinaries({ ...options, path: usualPath })
+  const wanted = { node, bwrap, runsc, folder: null, onlyGvisor: minTier === 'gvisor', addon }
+  if (runsc === null || parent === undefined || process.platform !== 'linux') return wanted
+  opened += 1
+  const folder = join(parent, 'programs', `${ownerName()}-${opened}`)
+  await reapFolders(dirname(folder))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return { ...wanted, folder }
+}
+
 /** Waits until the child has its engine ready. */
-async function boot(box: Box): Promise<void> {
+async function boot(box: Box, addon: string | null): Promise<void> {
   const late = `Cannot open a box: it was not ready within ${limits.boxStartMsMax} ms`
   const timer = setTimeout(() => box.kill(new AppError('SANDBOX_SETUP_FAILED', late)), limits.boxStartMsMax)
   try {
-    const ready: ReadyMessage = JSON.parse(await box.ask(JSON.stringify(bootMessage())))
+    const ready: ReadyMessage = JSON.parse(await box.ask(JSON.stringify(bootMessage(addon))))
     assert(ready.confined, 'the permission model of Node is a layer of every box')
   } catch (thrown) {
     const { message, context } = toAppError(thrown)
@@ -162,19 +204,6 @@ async function boot(box: Box): Promise<void> {
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Everything that decides what a program does, given the same results: the engine, the prelude and the wrapper. */
-async function engineIdentity(): Promise<EngineIdentity> {
-  const require = createRequire(import.meta.url)
-  const { version } = require('quickjs-wasi/package.json')
-  const hash = createHash('sha256')
-  const bytesOf = (name: string) => readFile(require.resolve(`quickjs-wasi/${name}`))
-  const { boot } = bootMessage()
-  hash.update(hardenEngine(await bytesOf('quickjs.wasm'), boot.engineBytesMax).bytes)
-  for (const name of extensionNames) hash.update(await bytesOf(`${name}.so`))
-  hash.update(prelude(boot.guest)).update(JSON.stringify(boot)).update(wrapper)
-  return { name: 'quickjs-wasi', version, digest: hash.digest('hex') }
 }
 
 /** What failed is tried again by whoever asks next. */

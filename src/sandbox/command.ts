@@ -1,20 +1,26 @@
-/** The command line of a box: limits of the process, then bubblewrap where it is there, then Node with the child. */
+/** The command line of a box: limits of the process, then bubblewrap or gVisor where one is there, then Node with the child. */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, limits } from '#model'
+import type { BoxCommand } from './box.ts'
+import { type GvisorWalls, gvisorCommand } from './gvisor-command.ts'
 
-export type BoxCommand = { file: string; args: string[]; seccomp: Buffer | null }
+/** What the system puts around the process of an engine. */
+export type Walls = { kind: 'none' } | { kind: 'bubblewrap'; bwrap: string; seccomp: Buffer | null } | GvisorWalls
 
 export type BoxOptions = {
   node: string
-  /** null: no layer of the system around the process. */
-  bwrap: string | null
-  seccomp: Buffer | null
+  walls: Walls
   /** What the system grants, at most `limits.boxStackBytesMax`. */
   stackBytes: number
+  /** A file that another engine is loaded from, inside the box alone; null: QuickJS. */
+  addon: string | null
 }
+
+/** Where the box shows that file. */
+export const addonInside = '/box/isolated-vm.node'
 
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const child = script('./inside/child.ts')
@@ -25,8 +31,10 @@ const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/pac
 
 /** The child as it runs programs. */
 export function programCommand(options: BoxOptions): BoxCommand {
-  const readable = options.bwrap ? ['/box'] : [inside, about, quickjs]
-  return commandOf(options, child, ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`)], [])
+  const readable = options.walls.kind === 'none' ? [inside, about, quickjs] : ['/box']
+  const addons = options.addon ? ['--allow-addons', '--no-node-snapshot'] : []
+  const flags = ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`), ...addons]
+  return commandOf(options, child, flags, [])
 }
 
 /** The same box around the probe, without Node's own permission model: what holds then is the box. */
@@ -35,14 +43,18 @@ export function probeCommand(options: BoxOptions, args: string[] = []): BoxComma
 }
 
 function commandOf(options: BoxOptions, file: string, flags: string[], args: string[]): BoxCommand {
-  const { bwrap, seccomp, stackBytes } = options
+  const { walls, stackBytes, addon } = options
   const node = pathOfNode(options.node)
-  const all = [...nodeFlags(stackBytes), ...flags]
-  const started = bwrap
-    ? [bwrap, ...wallsOf(node, seccomp), '/box/node', ...all, `/box/inside/${basename(file)}`]
-    : [node, ...all, file]
-  const limited = ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...started, ...args]
-  return { file: '/bin/sh', args: limited, seccomp: bwrap ? seccomp : null }
+  const all = [...(addon ? [] : [stackFlag(stackBytes)]), ...nodeFlags, ...flags]
+  if (walls.kind === 'none') return limited(stackBytes, [node, ...all, file, ...args], null)
+  const started = ['/box/node', ...all, `/box/inside/${basename(file)}`, ...args]
+  const shown = { ...shownAlways, [node]: '/box/node', ...(addon ? { [addon]: addonInside } : {}) }
+  if (walls.kind === 'gvisor') return gvisorCommand(walls, { shown, command: started, stackBytes })
+  return limited(stackBytes, [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started], walls.seccomp)
+}
+
+function limited(stackBytes: number, command: string[], seccomp: Buffer | null): BoxCommand {
+  return { file: '/bin/sh', args: ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...command], seccomp }
 }
 
 function pathOfNode(node: string): string {
@@ -64,23 +76,21 @@ function limitsOfProcess(stackBytes: number): string {
  * V8's own stack must hold whatever the engine's can hold, so that the engine's limit is met first: that one is the same
  * in every run, while V8's depends on what it has compiled so far. A quarter is left to Node itself.
  */
-function nodeFlags(stackBytes: number): string[] {
-  return [
-    `--stack-size=${Math.floor((stackBytes / 1024) * 0.75)}`,
-    '--v8-pool-size=1',
-    '--max-old-space-size=256',
-    '--no-warnings',
-  ]
+function stackFlag(stackBytes: number): string {
+  return `--stack-size=${Math.floor((stackBytes / 1024) * 0.75)}`
 }
 
-/** Nothing of the host but libraries, Node, and the child with its engine: all read-only, without /proc and /dev. */
-function wallsOf(node: string, seccomp: Buffer | null): string[] {
-  const shown = {
-    [node]: '/box/node',
-    [inside]: '/box/inside',
-    [about]: '/box/package.json',
-    [quickjs]: '/box/node_modules/quickjs-wasi',
-  }
+const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=256', '--no-warnings']
+
+/** Nothing of the host but libraries, Node, and the child with its engine. */
+const shownAlways: Record<string, string> = {
+  [inside]: '/box/inside',
+  [about]: '/box/package.json',
+  [quickjs]: '/box/node_modules/quickjs-wasi',
+}
+
+/** All read-only, without /proc and /dev. */
+function wallsOf(shown: Record<string, string>, seccomp: Buffer | null): string[] {
   return [
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--cap-drop', 'ALL'],
     ...['--uid', '65534', '--gid', '65534', '--hostname', 'box'],

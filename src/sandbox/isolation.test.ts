@@ -6,13 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { limits } from '#model'
-import { probeCommand } from './command.ts'
-import { strongestBox } from './isolation.ts'
+import { type BoxOptions, probeCommand } from './command.ts'
+import { boxesToTry } from './isolation.ts'
 import { resultOf } from './play.test.ts'
 import { openBoxes } from './sandbox.ts'
 
 const bwrap = '/usr/bin/bwrap'
 const needsBubblewrap = 'needs bubblewrap: apt-get install bubblewrap'
+
+async function strongest(path: string | null): Promise<BoxOptions> {
+  const wanted = { node: process.execPath, bwrap: path, runsc: null, folder: null, onlyGvisor: false, addon: null }
+  return (await boxesToTry(wanted))[0]!
+}
 
 async function isolationWith(t: TestContext, path: string | null) {
   const boxes = openBoxes({ bwrap: path })
@@ -138,7 +143,7 @@ test('code that left the engine finds nothing in the box to go on with', async (
     ;(async () => { const found = []; ${tried.join('\n')}
     process.stdout.write(JSON.stringify({ found, uid: process.getuid(), pid: process.pid, root: fs.readdirSync('/'), env: process.env }))
     process.exit() })()`
-  const { file, args, seccomp } = probeCommand(await strongestBox(process.execPath, bwrap))
+  const { file, args, seccomp } = probeCommand(await strongest(bwrap))
   const folder = mkdtempSync(join(tmpdir(), 'metier-filter-'))
   t.after(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'filter'), seccomp ?? '')
@@ -156,5 +161,5 @@ test('code that left the engine finds nothing in the box to go on with', async (
 test('the limits of the process are there', async (t) => {
   const { degraded } = await isolationWith(t, null)
   assert(!degraded.some((line) => line.includes('memory')), degraded.join())
-  assert.equal((await strongestBox(process.execPath, null)).stackBytes, limits.boxStackBytesMax)
+  assert.equal((await strongest(null)).stackBytes, limits.boxStackBytesMax)
 })

@@ -1,11 +1,11 @@
 /** A program of the model, driven over a box: each message is answered by one turn, in order. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { AppError, type Delivery, limits, type Program, type Turn } from '#model'
+import { AppError, type Delivery, limits, type Program, type Turn, toAppError } from '#model'
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
 import type { MachineLimits, StartMessage } from './inside/machine.ts'
-import { readTurn } from './turn.ts'
+import { outOfMemory, readTurn } from './turn.ts'
 
 /** Bounds may be narrowed, never widened. */
 export type ProgramLimits = MachineLimits & { turnWallMsMax: number }
@@ -27,8 +27,8 @@ const usualLimits: MachineLimits = {
   ticksPerTurnMax: limits.programTicksPerTurnMax,
 }
 
-/** What the child is told first: the bounds that it and its guest keep. */
-export function bootMessage(): { boot: BootMessage } {
+/** What the child is told first: the bounds that it and its guest keep, and where it finds another engine. */
+export function bootMessage(addon: string | null): { boot: BootMessage } {
   const guest = {
     callsInFlightMax: limits.callsInFlightMax,
     callsWaitingMax: limits.programCallsWaitingMax,
@@ -41,7 +41,7 @@ export function bootMessage(): { boot: BootMessage } {
     errorTextMax: limits.programErrorCharactersMax,
   }
   // Twice the engine's own limit: the memory must hold the old and the new while something large is moved.
-  return { boot: { engineBytesMax: 2 * limits.programMemoryBytesMax, guest, machine: usualLimits } }
+  return { boot: { engineBytesMax: 2 * limits.programMemoryBytesMax, guest, machine: usualLimits, addon } }
 }
 
 /** `release` is called once, with whether the box may serve another program. */
@@ -64,8 +64,11 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
       if (turn.end) finish(clean)
       return turn
     } catch (thrown) {
+      const wasOver = state === 'over'
       finish(false)
-      throw thrown
+      if (!isOutOfMemory(thrown)) throw thrown
+      // Some of what fills V8's memory ends its process: the first turn says so, the others were never played.
+      return wasOver ? { calls: [], logs: [] } : { calls: [], logs: [], end: outOfMemory() }
     } finally {
       clearTimeout(watchdog)
       open -= 1
@@ -100,6 +103,15 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
       finish(false)
     },
   }
+}
+
+/** V8's last words, where it cannot end an isolate alone. */
+function isOutOfMemory(thrown: unknown): boolean {
+  const { code, context } = toAppError(thrown)
+  return (
+    code === 'SANDBOX_EXECUTION_FAILED' &&
+    /is_heap_oom = 1|^# Fatal JavaScript invalid size error/m.test(String(context.stderr))
+  )
 }
 
 export type CheckedProgram = { start: StartMessage; wallMs: number }

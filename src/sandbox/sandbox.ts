@@ -2,7 +2,8 @@
  * Untrusted code in a box. A program's text goes in and comes back ready to run, or is refused with its line; boxes run
  * it in turns, say how well they are closed, and refuse to be silently weaker.
  */
-export { type Boxes, type BoxesOptions, type EngineIdentity, openBoxes } from './boxes.ts'
+export { type Boxes, type BoxesOptions, openBoxes } from './boxes.ts'
+export type { EngineIdentity } from './engine-identity.ts'
 export { type PreparedProgram, prepareProgram } from './prepare.ts'
 export type { ProgramOptions } from './program.ts'
 export type { ScriptBoxes, ScriptBoxesOptions, TierState } from './script/boxes.ts'
@@ -13,5 +14,7 @@ export type { LanguageState } from './script/language.ts'
 export type { OutboundConnection } from './script/outbound.ts'
 export type { ScriptResult } from './script/outcome.ts'
 export type { ScriptTier } from './script/plan.ts'
+export { acceptTier } from './script/ratchet.ts'
 export type { ScriptRequest } from './script/request.ts'
 export { openScriptBoxes } from './script-boxes.ts'
+export { isolatedVmVersion } from './v8.ts'

@@ -76,6 +76,10 @@ const sayLimit: Record<string, string> = {
   ticks: 'it computed for too long between two calls; do less at a time',
 }
 
+export function outOfMemory(): ProgramEnd {
+  return { ok: false, error: limitReached('memory').toJSON() }
+}
+
 function limitReached(limit: string): AppError {
   const why = sayLimit[limit]
   assert(why !== undefined)

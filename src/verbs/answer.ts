@@ -39,6 +39,8 @@ export type RunView = {
   finished?: EventBodies['run.finished']
   logs: EventBodies['run.logged']['lines']
   epochs: number
+  /** Of whoever moves it now. */
+  isolation: EventBodies['run.started']['isolation']
 }
 
 export function viewRun(store: Store, run: RunId): RunView {
@@ -51,7 +53,8 @@ export function viewRun(store: Store, run: RunId): RunView {
       run,
     })
   }
-  const view: RunView = { row, started: first.body, startedAt: first.at, calls: [], logs: [], epochs: 1 }
+  const { isolation } = first.body
+  const view: RunView = { row, started: first.body, startedAt: first.at, calls: [], logs: [], epochs: 1, isolation }
   const calls = new Map<string, CallView>()
   for (const event of events) fold(view, calls, event)
   return view
@@ -100,6 +103,7 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
       break
     case 'run.resumed':
       view.epochs += 1
+      view.isolation = event.body.isolation
       break
     case 'run.finished':
       view.finished = event.body
@@ -112,13 +116,13 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
 /** The answer of execute, as interface.md §2 has it. */
 export function answerOf(store: Store, run: RunId): JsonObject {
   const view = viewRun(store, run)
-  const { row, started, finished } = view
+  const { row, finished } = view
   const base = {
     status: row.status,
     run,
     callCount: view.calls.length,
     ms: elapsed(view),
-    isolation: started.isolation,
+    isolation: view.isolation,
   }
   const answer = { ...base, ...detail(store, view), ...callsMember(store, view) }
   return (finished?.error === undefined ? answer : { ...answer, error: finished.error }) as unknown as JsonObject

@@ -76,7 +76,8 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     log,
     baseEnv,
   })
-  const boxes = openBoxes({})
+  const { engine: boxEngine, minTier } = config.sandbox
+  const boxes = openBoxes({ engine: boxEngine, minTier, folder: `${config.home}/sandbox` })
   const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
   const recentVerdict = openVerifier(config.home)
   const parts = { store, engine, catalog, policy: config.policy }

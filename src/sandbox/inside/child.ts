@@ -1,11 +1,8 @@
 /** The process inside the box: reads one message a line, answers each with one line, and knows no other way out. */
-import { readFileSync, readSync, writeSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { extensionNames, hardenEngine } from './engine.ts'
-import { prelude } from './guest.ts'
+import { readSync, writeSync } from 'node:fs'
 import type { GuestLimits } from './guest-log.ts'
+import { loadEngine } from './load-engine.ts'
 import {
-  compilePrelude,
   createMachine,
   type DeliverMessage,
   emptyTurn,
@@ -13,8 +10,15 @@ import {
   type MachineLimits,
   type StartMessage,
 } from './machine.ts'
+import { createV8Machine, loadIsolatedVm } from './v8-machine.ts'
 
-export type BootMessage = { engineBytesMax: number; guest: GuestLimits; machine: MachineLimits }
+export type BootMessage = {
+  engineBytesMax: number
+  guest: GuestLimits
+  machine: MachineLimits
+  /** Where the box shows the addon of another engine; null: QuickJS. */
+  addon: string | null
+}
 export type ReadyMessage = { ready: true; confined: boolean }
 export type Message = { boot: BootMessage } | { start: StartMessage } | { deliver: DeliverMessage } | { drop: true }
 
@@ -54,37 +58,39 @@ function exitWithParent(): void {
   if (process.ppid !== parent) process.exit()
 }
 
-const bytesOf = (name: string) => readFileSync(fileURLToPath(import.meta.resolve(`quickjs-wasi/${name}`)))
+/** A fresh engine with the prelude in it, ready for one program. */
+type MakeMachine = (limits: MachineLimits) => Promise<Machine>
+
+async function makerOf({ addon, guest, engineBytesMax }: BootMessage): Promise<MakeMachine> {
+  if (addon !== null) {
+    const isolated = loadIsolatedVm(addon)
+    return async (limits) => createV8Machine(isolated, guest, limits)
+  }
+  const parts = await loadEngine(engineBytesMax, guest, exitWithParent)
+  return (limits) => createMachine(parts, limits)
+}
 
 async function main(): Promise<void> {
   const first = receive()
   if (first === null || !('boot' in first)) return
-  const { engineBytesMax, guest, machine: usual } = first.boot
-  const engine = hardenEngine(bytesOf('quickjs.wasm'), engineBytesMax)
-  const extensions = await Promise.all(
-    extensionNames.map(async (name) => ({
-      name,
-      wasm: await WebAssembly.compile(bytesOf(`${name}.so`)),
-    })),
-  )
-  const module = await WebAssembly.compile(engine.bytes)
-  const compiled = await compilePrelude(module, prelude(guest))
-  const parts = { engine, module, extensions, prelude: compiled, onTick: exitWithParent }
-  let ready = await createMachine(parts, usual)
+  const usual = first.boot.machine
+  const make = await makerOf(first.boot)
+  let ready = await make(usual)
   let running: Machine | null = null
   send(JSON.stringify({ ready: true, confined: process.permission?.has('fs.write') === false }))
   for (let message = receive(); message !== null; message = receive()) {
     if ('start' in message) {
       const isUsual = JSON.stringify(message.start.limits) === JSON.stringify(usual)
-      running = isUsual ? ready : await createMachine(parts, message.start.limits)
+      running = isUsual ? ready : await make(message.start.limits)
       send(await running.start(message.start))
     } else if ('deliver' in message) {
       send(running === null ? emptyTurn : await running.deliver(message.deliver))
     } else send(emptyTurn)
     if (running?.over || 'drop' in message) {
+      running?.close()
       running = null
       // The next program finds its engine ready.
-      ready = await createMachine(parts, usual)
+      ready = await make(usual)
     }
   }
 }

@@ -35,13 +35,13 @@ async function startsProcesses(): Promise<boolean> {
   return spawnSync(process.execPath, ['--version'], { timeout: 1000 }).error === undefined
 }
 
-/** Names of variables that came from the host, also where a process before us had them. */
+/** Variables that came from the host, also where a process before us had them; the box has two of its own. */
 function environment(): string[] {
-  const names = Object.keys(process.env)
+  const variables = Object.entries(process.env).map(([name, value]) => `${name}=${value}`)
   for (const file of ['/proc/self/environ', '/proc/1/environ']) {
-    works(() => names.push(...readFileSync(file, 'latin1').split('\0')))
+    works(() => variables.push(...readFileSync(file, 'latin1').split('\0')))
   }
-  return names.map((name) => name.split('=')[0]!).filter((name) => name !== '' && name !== 'PWD')
+  return variables.filter((variable) => !['', 'PWD=/', 'HOME=/'].includes(variable))
 }
 
 function writes(folder: string): boolean {

@@ -83,7 +83,7 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
     }
     const tier = await tiers.choose(checked.tier)
     refuseMissing(await workshop(), wayOut ? [interpreter, 'python'] : [interpreter])
-    openRatchet(folder).use(tier.tier)
+    openRatchet(folder, 'script').use(tier.tier)
     await turnstile.enter(checked.signal)
     try {
       const box = await stock.take(tier, interpreter, wayOut)
@@ -131,7 +131,7 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
     },
     async accept(tier) {
       await workshop()
-      openRatchet(folder).accept(tier)
+      openRatchet(folder, 'script').accept(tier)
     },
     async close() {
       closing.abort()

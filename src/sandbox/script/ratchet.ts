@@ -1,32 +1,41 @@
-/** Remembers how well scripts were closed in before: a weaker box needs the word of a human. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+/** Remembers how well scripts and programs were closed in before: a weaker box needs the word of a human. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError, isWeaker } from '#model'
-import { type ScriptTier, scriptTiers } from './plan.ts'
+import { AppError, isWeaker, type Tier, tiers } from '#model'
 
-type Memory = { strongest: ScriptTier | null; accepted: ScriptTier | null }
+type Memory = { strongest: Tier | null; accepted: Tier | null }
 
 export type Ratchet = {
   /** Refuses a tier weaker than one used before, unless someone accepted it; else it counts as used. */
-  use(tier: ScriptTier): void
-  accept(tier: ScriptTier): void
+  use(tier: Tier): void
+  accept(tier: Tier): void
 }
 
-export function openRatchet(folder: string): Ratchet {
-  const file = join(folder, 'tier.json')
+/** One for each: a program has a wall of its own, so that it may stand in a weaker box than a script. */
+const files = { script: 'tier.json', program: 'program-tier.json' }
+
+export function openRatchet(folder: string, kind: keyof typeof files): Ratchet {
+  const file = join(folder, files[kind])
   return {
     use(tier) {
       const { strongest, accepted } = read(file)
       const isWeakerThanBefore = strongest !== null && isWeaker(tier, strongest)
       const isAccepted = accepted !== null && !isWeaker(tier, accepted)
       if (isWeakerThanBefore && !isAccepted) {
-        const message = `Cannot run a script at tier ${tier}: tier ${strongest} was used here before. Make it available again (metier sandbox test says how), or accept the weaker one`
+        const message = `Cannot run a ${kind} at tier ${tier}: tier ${strongest} was used here before. Make it available again (metier doctor says how), or accept the weaker one: metier sandbox accept ${tier}`
         throw new AppError('SANDBOX_TIER_DOWNGRADE', message, { tier, before: strongest })
       }
       if (strongest === null || isWeaker(strongest, tier)) write(file, { strongest: tier, accepted })
     },
     accept: (tier) => write(file, { ...read(file), accepted: tier }),
   }
+}
+
+/** A human says that this tier will do for programs and for scripts, though a stronger one was used before. */
+export function acceptTier(folder: string, tier: Tier): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  openRatchet(folder, 'program').accept(tier)
+  openRatchet(folder, 'script').accept(tier)
 }
 
 function read(file: string): Memory {
@@ -44,12 +53,12 @@ function read(file: string): Memory {
 function parse(text: string): Memory {
   try {
     const { strongest, accepted } = JSON.parse(text) as Memory
-    const isKnown = (tier: ScriptTier | null) => tier === null || scriptTiers.includes(tier)
+    const isKnown = (tier: Tier | null) => tier === null || tiers.includes(tier)
     if (isKnown(strongest) && isKnown(accepted)) return { strongest, accepted }
   } catch {
     // not even JSON
   }
-  return { strongest: scriptTiers.at(-1)!, accepted: null }
+  return { strongest: tiers.at(-1)!, accepted: null }
 }
 
 /** Whole or not at all, whoever else writes. */

@@ -1,8 +1,8 @@
 /** Commands about boxes: prepare them, try them, and run a script in one. */
 import { join } from 'node:path'
-import { AppError, type ArtifactId, type Config, parseId } from '#model'
+import { AppError, type ArtifactId, type Config, parseId, tiers } from '#model'
 import { homePaths, openArtifactFolder } from '#record'
-import { openScriptBoxes, type ScriptBoxes, type ScriptInput, type ScriptTier } from '#sandbox'
+import { acceptTier, openScriptBoxes, type ScriptBoxes, type ScriptInput, type ScriptTier } from '#sandbox'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good } from './paint.ts'
@@ -41,11 +41,13 @@ export const sandboxCommands: Record<string, Command> = {
     usage: 'sandbox accept TIER',
     does: 'say that this tier will do, though a stronger one was used before',
     words: [1, 1],
-    run: (context) =>
-      withBoxes(context, async (boxes) => {
-        await boxes.accept(context.words[0] as ScriptTier)
-        context.print(context.json ? JSON.stringify({ accepted: context.words[0] }) : `Accepted ${context.words[0]}.`)
-      }),
+    run: async ({ config, words, json, print }) => {
+      const tier = tiers.find((one) => one === words[0])
+      if (tier === undefined) throw new UsageError(`"${words[0]}" is no tier: ${tiers.join(', ')}`)
+      acceptTier(join(config.home, 'sandbox'), tier)
+      print(json ? JSON.stringify({ accepted: tier }) : `Accepted ${tier}: code and scripts may run there again.`)
+      return exit.done
+    },
   },
   'sandbox run': {
     group: 'Boxes',

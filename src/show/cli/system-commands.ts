@@ -1,7 +1,7 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
-import { type AppError, type IsolationReport, limits } from '#model'
+import { type AppError, type IsolationReport, limits, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
@@ -121,7 +121,7 @@ async function examine(context: Context): Promise<Check[]> {
   if (config.unknownFields.length > 0)
     checks.push({ name: 'unread fields', ok: true, detail: config.unknownFields.join(', ') })
   checks.push(
-    await sandboxCheck(),
+    await sandboxCheck(context),
     ...(await tierChecks(context)),
     ...(await serverChecks(context)),
     await recordCheck(context),
@@ -129,13 +129,18 @@ async function examine(context: Context): Promise<Check[]> {
   return checks
 }
 
-async function sandboxCheck(): Promise<Check> {
-  const boxes = openBoxes({})
+/** Where code runs; a tier that the configuration wants and that is not there is said with what adds it. */
+async function sandboxCheck({ config }: Context): Promise<Check> {
+  const { engine, minTier } = config.sandbox
+  const boxes = openBoxes({ engine, minTier, folder: join(config.home, 'sandbox') })
   try {
     const { tier, layers, degraded } = await boxes.isolation()
     const ok = tier !== 'wasm'
     const detail = [`${tier} (${layers.join(' in ')})`, ...degraded].join('; ')
     return { name: 'sandbox', ok, detail, ...(ok ? {} : { fix: 'sudo apt-get install bubblewrap' }) }
+  } catch (thrown) {
+    const { message, context } = toAppError(thrown)
+    return { name: 'sandbox', ok: false, detail: message, ...(context.fix ? { fix: String(context.fix) } : {}) }
   } finally {
     await boxes.close()
   }
