@@ -135,7 +135,8 @@ export class World {
     tool: async (id: string): Promise<Tool | undefined> => {
       await wander(this.#dice, 2)
       const effect = effects.find((name) => id === `w:${name}`)
-      return effect && ({ id, server: 'w', name: effect, effect, effectFrom: 'configuration', digest: 'd' } as Tool)
+      const common = { server: 'w', annotations: {}, effectFrom: 'configuration', digest: 'd' } as const
+      return effect && ({ id, name: effect, effect, ...common } as Tool)
     },
     problemOf: () => null,
     problemOfServer: () => null,
