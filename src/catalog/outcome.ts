@@ -1,6 +1,6 @@
 /** What a server said, or did not say, becomes one of the three outcomes of a try. */
 import { type CallToolResult, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { AppError, type Json, type Try } from '#model'
+import { AppError, isObject, type Json, type Try, type Usage } from '#model'
 import type { Receipt } from './receipts.ts'
 
 /** Structured content, else the text as JSON, else the text; several parts stay a list. */
@@ -17,10 +17,27 @@ export function resultOf({ structuredContent, content }: CallToolResult): Json {
 }
 
 export function answered(tool: string, result: CallToolResult): Try {
-  if (!result.isError) return { outcome: 'answered', ok: true, value: resultOf(result) }
+  const usage = usageOf(result._meta)
+  if (!result.isError) return { outcome: 'answered', ok: true, value: resultOf(result), ...usage }
   const texts = (result.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []))
   const said = texts.join('\n') || JSON.stringify(result.structuredContent ?? result.content ?? null)
-  return { outcome: 'answered', ok: false, error: toolError(tool, said) }
+  return { outcome: 'answered', ok: false, error: toolError(tool, said), ...usage }
+}
+
+/** What the call used, where the server says so in the words of OpenTelemetry, or under "usage". */
+function usageOf(meta: Record<string, unknown> | undefined): { usage?: Usage } {
+  if (meta === undefined) return {}
+  const told = isObject(meta.usage) ? meta.usage : {}
+  const input = amount(meta['gen_ai.usage.input_tokens'] ?? told.input_tokens)
+  const output = amount(meta['gen_ai.usage.output_tokens'] ?? told.output_tokens)
+  const tokens = amount(told.total_tokens) ?? (input === null && output === null ? null : (input ?? 0) + (output ?? 0))
+  const cost = amount(told.cost)
+  if (tokens === null && cost === null) return {}
+  return { usage: { ...(tokens === null ? {} : { tokens }), ...(cost === null ? {} : { cost }) } }
+}
+
+function amount(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
 }
 
 /** `why` is what ended the try where no answer did: a time-out, an abort, or nothing but the error itself. */

@@ -5,7 +5,7 @@ import type { IsolationReport } from './isolation.ts'
 import type { RawJson } from './json.ts'
 import type { Budget, PermissionSet } from './plan.ts'
 import type { LogLine } from './program.ts'
-import type { Effect, EffectOrigin } from './tool.ts'
+import type { Effect, EffectOrigin, Usage } from './tool.ts'
 
 /** The home's chain stands beside the runs' under this name. */
 export const homeChain = 'home'
@@ -65,6 +65,8 @@ export type EventBodies = {
     value?: RawJson | unknown
     error?: ErrorData
     ms: number
+    /** As the tool reported it. */
+    usage?: Usage
     by: 'upstream' | 'mock' | 'record' | 'human' | 'engine'
   }
   'approval.asked': {

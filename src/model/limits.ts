@@ -120,6 +120,8 @@ export const limits = {
   budgetCallsDefault: 1000,
   budgetWallMsDefault: 600_000,
   budgetBytesDefault: 100_000_000,
+  /** The longest time that a timer of Node can wait; a budget beyond it is no bound for one owner. */
+  timeoutMsMax: 2 ** 31 - 1,
 
   /** A try whose outcome is unknown, of a call that may be repeated. */
   unknownTriesMax: 3,

@@ -195,8 +195,10 @@ function readBudget(fields: Fields): Config['budget'] {
   const calls = fields.integer('calls', limits.budgetCallsDefault, 1)
   const wallMs = fields.integer('wallMs', limits.budgetWallMsDefault, 1)
   const bytes = fields.integer('bytes', limits.budgetBytesDefault, 1)
+  const tokens = fields.values.tokens === undefined ? {} : { tokens: fields.integer('tokens', 0, 0) }
+  const cost = fields.values.cost === undefined ? {} : { cost: fields.integer('cost', 0, 0) }
   fields.end()
-  return { calls, wallMs, bytes }
+  return { calls, wallMs, bytes, ...tokens, ...cost }
 }
 
 function readRecord(fields: Fields): Config['record'] {

@@ -19,7 +19,8 @@ export type DagTask = {
 
 export type Plan = { kind: 'code'; code: string } | { kind: 'dag'; tasks: DagTask[] }
 
-export type Budget = { calls: number; wallMs: number; bytes: number }
+/** Tokens and cost count where a tool says what it used; the unit of cost is the tools' own. */
+export type Budget = { calls: number; wallMs: number; bytes: number; tokens?: number; cost?: number }
 
 export type PermissionSet = 'minimal' | 'standard' | 'privileged'
 

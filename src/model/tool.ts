@@ -23,11 +23,14 @@ export type Tool = {
   digest: string
 }
 
+/** What a tool says that a call of it used. */
+export type Usage = { tokens?: number; cost?: number }
+
 /** The three outcomes of a try; `answered` with an error is the tool's own word. */
 export type Try =
   | { outcome: 'not_sent'; error: AppError }
-  | { outcome: 'answered'; ok: true; value: Json }
-  | { outcome: 'answered'; ok: false; error: AppError }
+  | { outcome: 'answered'; ok: true; value: Json; usage?: Usage }
+  | { outcome: 'answered'; ok: false; error: AppError; usage?: Usage }
   | { outcome: 'unknown'; error: AppError }
 
 export function mayRepeat(effect: Effect): boolean {

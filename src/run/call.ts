@@ -23,11 +23,13 @@ import {
   type Tool,
   timerTool,
   toText,
+  type Usage,
 } from '#model'
 import type { Secrets } from '#record'
 import { dangerOf } from './danger.ts'
 import type { RecordedCall } from './journal.ts'
 import { decide, type Verdict } from './policy.ts'
+import { overspent, type Spent } from './spent.ts'
 
 export type OpenCall = {
   id: string
@@ -120,7 +122,7 @@ export function issuedBody({ id, tool, task, args, effect, key, definition }: Op
   }
 }
 
-export type Result = { ok: true; value: Json } | { ok: false; error: AppError }
+export type Result = ({ ok: true; value: Json } | { ok: false; error: AppError }) & { usage?: Usage }
 
 type Keeping = { secrets: Secrets; chain: { run: RunId }; plan: 'code' | 'dag' }
 
@@ -140,16 +142,11 @@ export function resultMember(call: OpenCall, result: Result, { secrets, chain, p
 }
 
 type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'> }
-type Spent = { calls: number; bytes: number }
 
 /** Why a call is not made at all, whatever the policy says. */
 export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, spent: Spent): AppError | null {
-  const { calls, bytes } = budget
-  if (spent.calls > calls || spent.bytes > bytes) {
-    const what = spent.calls > calls ? `${calls} calls` : `${bytes} bytes of results`
-    const message = `Cannot call "${call.tool}": the run's budget of ${what} is used up`
-    return new AppError('BUDGET_EXCEEDED', message, { calls, bytes })
-  }
+  const over = overspent(call.tool, budget, spent)
+  if (over !== null) return over
   if (call.definition === null) {
     const unreachable = catalog.problemOfServer(call.tool)
     if (unreachable !== null) return unreachable

@@ -20,6 +20,7 @@ import type { Desk } from './desk.ts'
 import { denial, denied, isAnswered, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
+import { type Spent, spend } from './spent.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
 
 type Resolved = EventBodies['call.resolved']
@@ -28,12 +29,12 @@ export class Calls {
   readonly #desk: Desk
   readonly open = new Map<string, OpenCall>()
   #moving = 0
-  readonly #spent: { calls: number; bytes: number }
+  readonly #spent: Spent
   #closed = false
   readonly #queue: OpenCall[] = []
 
   /** `spent` is what a run that is resumed has used up before. */
-  constructor(desk: Desk, spent: { calls: number; bytes: number }) {
+  constructor(desk: Desk, spent: Spent) {
     this.#desk = desk
     this.#spent = { ...spent }
   }
@@ -270,13 +271,14 @@ export class Calls {
     call.timer?.abort()
     this.open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)
-    this.#spent.bytes += bytes
+    spend(this.#spent, bytes, result.usage)
     const body: Resolved = {
       call: call.id,
       attempt: call.attempt,
       outcome,
       ...member,
       ms: Math.round(ms),
+      ...(result.usage === undefined ? {} : { usage: result.usage }),
       by,
     }
     const { at } = this.#desk.chain.append('call.resolved', body)

@@ -3,7 +3,7 @@ import {
   type AppError,
   type Delivery,
   type EventBodies,
-  type Program,
+  limits,
   type ProgramEnd,
   type Turn,
   toAppError,
@@ -13,10 +13,8 @@ import { Calls } from './calls.ts'
 import type { Score } from './desk.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
+import { type Seat, Seats } from './seats.ts'
 import { cancelledBy, outcomeOf, outOfTime, type Settlement, type Stop, stalled } from './stop.ts'
-
-/** The run's own program, or one that runs as a call. */
-type Seat = { path: string; program: Program; issued: number; end: ProgramEnd | null }
 
 export class Conductor {
   readonly settled: Promise<Settlement>
@@ -24,8 +22,7 @@ export class Conductor {
   readonly asked: Promise<void>
   readonly #score: Score
   readonly #calls: Calls
-  readonly #root: Seat
-  readonly #seats: Map<string, Seat>
+  readonly #seats: Seats
   readonly #replay: Replay
   readonly #settle: (settlement: Settlement) => void
   readonly #fail: (error: unknown) => void
@@ -42,9 +39,7 @@ export class Conductor {
     const { journal } = score
     this.#score = score
     this.#replay = new Replay(journal)
-    this.#root = { path: '', program: score.program, issued: 0, end: null }
-    this.#seats = new Map([['', this.#root]])
-    const bytes = journal.deliveries.reduce((sum, { delivery }) => sum + delivery.text.length, 0)
+    this.#seats = new Seats(score.program)
     const resolved = (program: string, delivery: Delivery) => this.#resolved(program, delivery)
     const rested = () => this.#rest()
     const broken = (error: unknown) => this.#broken(error)
@@ -54,7 +49,7 @@ export class Conductor {
     this.asked = question.promise
     const lost = (error: AppError) => this.#differ(error)
     const desk = { ...score, budget, plan: plan.kind, edits, resolved, rested, broken, lost, asked: question.resolve }
-    this.#calls = new Calls(desk, { calls: journal.calls.size, bytes })
+    this.#calls = new Calls(desk, journal.spent)
     const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
     this.settled = promise
     this.#settle = resolve
@@ -88,8 +83,8 @@ export class Conductor {
 
   async #rerun(): Promise<void> {
     const { journal } = this.#score
-    const { wallMs } = journal.started.budget
-    this.#take(this.#root, this.#root.program.start(), journal.startedAt)
+    const { root } = this.#seats
+    this.#take(root, root.program.start(), journal.startedAt)
     await this.#quiet()
     for (const { program, delivery } of journal.deliveries) {
       const seat = this.#seats.get(program)
@@ -98,9 +93,17 @@ export class Conductor {
       await this.#quiet()
     }
     if (this.#over) return
-    this.#differ(this.#replay.missing((program) => this.#seats.get(program)?.issued ?? 0))
-    this.#wall = setTimeout(() => this.#halt(outOfTime(wallMs)), wallMs)
+    this.#differ(this.#replay.missing((program) => this.#seats.issuedBy(program)))
+    this.#startClock()
     await this.#goOn()
+  }
+
+  /** Only time in which the run is owned and could move is used up; that of earlier owners counts too. */
+  #startClock(): void {
+    const { started, spent } = this.#score.journal
+    const rest = started.budget.wallMs - spent.wallMs
+    if (rest > limits.timeoutMsMax) return
+    this.#wall = setTimeout(() => this.#halt(outOfTime(started.budget.wallMs)), Math.max(0, rest))
   }
 
   /** After the replay: open calls move on from where the record left them, then what the last turns issued anew. */
@@ -112,7 +115,7 @@ export class Conductor {
     if (this.#stop === null) {
       for (const { recorded, issue } of this.#replay.open) await this.#calls.reopen(recorded, issue.call, issue.now)
       for (const { call, id, now } of this.#replay.anew) await this.#calls.issue(call, id, now)
-      for (const { path, end } of this.#seats.values()) if (end !== null) this.#calls.nestedEnd(path, end)
+      for (const { path, end } of this.#seats.ended) this.#calls.nestedEnd(path, end)
     } else for (const recorded of calls.values()) this.#calls.giveUp(recorded)
     this.#turns -= 1
     if (this.#over) return
@@ -155,15 +158,13 @@ export class Conductor {
 
   async #sit(code: string, args: string, path: string, now: number): Promise<void> {
     const program = await this.#score.nest(code, args, path, now)
-    const seat: Seat = { path, program, issued: 0, end: null }
-    this.#seats.set(path, seat)
-    this.#take(seat, program.start(), now)
+    this.#take(this.#seats.add(path, program), program.start(), now)
   }
 
   /** What a nested program leaves open is withdrawn with it; its end is the result of its call. */
   #ended(seat: Seat, end: ProgramEnd): void {
     seat.end = end
-    if (seat === this.#root || !this.#live) return
+    if (seat === this.#seats.root || !this.#live) return
     seat.program.drop()
     this.#withdraw(seat.path, false, 'the program is over')
     this.#calls.nestedEnd(seat.path, end)
@@ -189,12 +190,12 @@ export class Conductor {
 
   /** Nothing is delivered after the end of a program, nor after that of the one it runs in. */
   #isDeaf(seat: Seat): boolean {
-    return this.#over || this.#stop !== null || seat.end !== null || this.#root.end !== null
+    return this.#over || this.#stop !== null || seat.end !== null || this.#seats.root.end !== null
   }
 
   #died(seat: Seat, error: unknown): void {
     if (this.#over || seat.end !== null) return
-    if (seat !== this.#root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
+    if (seat !== this.#seats.root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
     else this.#stop ??= { status: 'failed', error: toAppError(error) }
   }
 
@@ -205,7 +206,7 @@ export class Conductor {
   }
 
   #drop(): void {
-    for (const { program } of this.#seats.values()) program.drop()
+    this.#seats.drop()
   }
 
   #readInbox(): void {
@@ -237,7 +238,7 @@ export class Conductor {
     if (this.#stop !== null) {
       this.#drop()
       this.#withdraw('', true, 'the run is over')
-    } else if (this.#root.end !== null) this.#withdraw('', false, 'the program is over')
+    } else if (this.#seats.root.end !== null) this.#withdraw('', false, 'the program is over')
     else this.#endStalled()
     if (this.#over || this.#turns > 0) return
     if (this.#calls.onlyHumans) this.#suspend()
@@ -251,12 +252,9 @@ export class Conductor {
     this.#turns -= 1
   }
 
-  /** A program that waits while none of its calls is open will wait for ever. */
   #endStalled(): void {
-    const waited = new Set([...this.#calls.open.keys()].map((id) => placeOf(id).program))
-    for (const seat of this.#seats.values()) {
-      if (seat.end !== null || waited.has(seat.path)) continue
-      if (seat === this.#root) this.#stop = stalled()
+    for (const seat of this.#seats.stalled(this.#calls.open.keys(), (id) => placeOf(id).program)) {
+      if (seat === this.#seats.root) this.#stop = stalled()
       else this.#ended(seat, { ok: false, error: stalled().error.toJSON() })
     }
   }
@@ -272,10 +270,10 @@ export class Conductor {
 
   #finish(): void {
     const { chain, journal, now } = this.#score
-    const outcome = outcomeOf(this.#stop, this.#root.end)
+    const outcome = outcomeOf(this.#stop, this.#seats.root.end)
     const body: EventBodies['run.finished'] = {
       ...outcome,
-      callCount: [...this.#seats.values()].reduce((sum, { issued }) => sum + issued, 0),
+      callCount: this.#seats.callCount,
       ms: now() - journal.startedAt,
     }
     this.#close()

@@ -1,6 +1,7 @@
 /** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
 import { AppError, type Delivery, type Effect, type Event, type EventBodies, type PolicyRule, toText } from '#model'
 import { placeOf } from './place.ts'
+import { nothingSpent, OwnedTime, type Spent, spend } from './spent.ts'
 
 export type RecordedCall = {
   id: string
@@ -28,6 +29,8 @@ export type Journal = {
   /** Results in the order in which they arrived, each with the program that waits for it. */
   deliveries: { program: string; delivery: Delivery }[]
   logLines: number
+  /** What it used up so far. */
+  spent: Spent
   /** Lines of policy that humans wrote for this run. */
   rules: PolicyRule[]
   cancelled: EventBodies['cancel.asked'] | null
@@ -42,17 +45,32 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
   const { plan, args } = first.body
   const started = { ...first.body, plan: JSON.parse(text(plan)), args: JSON.parse(text(args)) }
   const journal = newJournal(started, Date.parse(first.at))
-  for (const event of events) fold(journal, event, text)
+  const owned = new OwnedTime()
+  for (const event of events) {
+    owned.see(event)
+    fold(journal, event, text)
+  }
+  journal.spent.wallMs = owned.ms
   return journal
 }
 
 export function newJournal(started: EventBodies['run.started'], startedAt: number): Journal {
-  return { started, startedAt, calls: new Map(), deliveries: [], logLines: 0, rules: [], cancelled: null }
+  return {
+    started,
+    startedAt,
+    calls: new Map(),
+    deliveries: [],
+    logLines: 0,
+    spent: { ...nothingSpent },
+    rules: [],
+    cancelled: null,
+  }
 }
 
 function fold(journal: Journal, event: Event, text: (value: unknown) => string): void {
   switch (event.type) {
     case 'call.issued':
+      journal.spent.calls += 1
       journal.calls.set(event.body.call, issued(event.body, text))
       break
     case 'call.sent': {
@@ -64,7 +82,9 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string):
     case 'call.resolved': {
       callOf(journal, event.body.call).last = 'resolved'
       const { program } = placeOf(event.body.call)
-      journal.deliveries.push({ program, delivery: delivery(event.body, Date.parse(event.at), text) })
+      const heard = delivery(event.body, Date.parse(event.at), text)
+      journal.deliveries.push({ program, delivery: heard })
+      spend(journal.spent, event.body.ok ? Buffer.byteLength(heard.text) : 0, event.body.usage)
       break
     }
     case 'approval.asked':

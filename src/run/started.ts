@@ -69,8 +69,12 @@ export function startedBody(
 }
 
 function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
-  const least = (name: keyof Budget) => Math.min(given[name], asked[name] ?? given[name])
-  return { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes') }
+  const least = (name: 'calls' | 'wallMs' | 'bytes') => Math.min(given[name], asked[name] ?? given[name])
+  const bound = (name: 'tokens' | 'cost') => {
+    const bounds = [given[name], asked[name]].filter((one) => one !== undefined)
+    return bounds.length === 0 ? {} : { [name]: Math.min(...bounds) }
+  }
+  return { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes'), ...bound('tokens'), ...bound('cost') }
 }
 
 /** Secrets are taken out of a request before anything of it is recorded or run; the run gets them sealed. */

@@ -177,11 +177,13 @@ function readPermissions(value: Json): PermissionSet {
 }
 
 function readBudget(value: Json): Partial<Budget> {
-  const { calls, wallMs, bytes } = objectOf('budget', value)
+  const { calls, wallMs, bytes, tokens, cost } = objectOf('budget', value)
   const read = (name: string, member: Json) => numberOf(`budget.${name}`, member, [0, Number.MAX_SAFE_INTEGER])
   return {
     ...(calls === undefined ? {} : { calls: read('calls', calls) }),
     ...(wallMs === undefined ? {} : { wallMs: read('wallMs', wallMs) }),
     ...(bytes === undefined ? {} : { bytes: read('bytes', bytes) }),
+    ...(tokens === undefined ? {} : { tokens: read('tokens', tokens) }),
+    ...(cost === undefined ? {} : { cost: read('cost', cost) }),
   }
 }

@@ -11,7 +11,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 type Args = Record<string, unknown>
 type Entry = { tool: string; args: Args; phase: 'begun' | 'done'; pid: number }
-type Tool = { description: string; takes: Record<string, object>; optional?: string[]; hints?: object; run: Run }
+type Tool = {
+  description: string
+  takes: Record<string, object>
+  optional?: string[]
+  hints?: object
+  meta?: object
+  run: Run
+}
 type Run = (args: Args, note: (phase: Entry['phase']) => void) => unknown
 
 const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, SAYS } = process.env
@@ -90,6 +97,13 @@ const tools: Record<string, Tool> = {
     hints: readOnly,
     run: ({ bytes }) => ({ text: 'x'.repeat(Number(bytes)) }),
   },
+  think: {
+    description: 'Think about it, and say what that used.',
+    takes: {},
+    hints: readOnly,
+    meta: { usage: { input_tokens: 40, output_tokens: 20, cost: 2 } },
+    run: () => ({ thought: true }),
+  },
   die: {
     description: 'End this server at once, without an answer.',
     takes: {},
@@ -119,7 +133,8 @@ async function call(name: string, args: Args): Promise<object> {
   try {
     if (tool === undefined) throw new Error(`there is no tool ${name}`)
     const value = await tool.run(args, note)
-    return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value }
+    const content = [{ type: 'text', text: JSON.stringify(value) }]
+    return { content, structuredContent: value, ...(tool.meta === undefined ? {} : { _meta: tool.meta }) }
   } catch (error) {
     return { isError: true, content: [{ type: 'text', text: (error as Error).message }] }
   }
