@@ -37,11 +37,13 @@ export type { Score } from './desk.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
 export { type Mocks, readMocks } from './mocks.ts'
 export { decide, decideEarly, type Verdict } from './policy.ts'
+export { type MayCall, namedBy, type Preview, previewOf } from './preview.ts'
 export { heardOf } from './programs.ts'
 export { type Maker, openLocalQueue, type Queue, type Work } from './queue.ts'
 export { openShare } from './share.ts'
 export { standingRules } from './standing.ts'
 export type { RunRequest } from './started.ts'
+export { type Structure, type StructureNode, structureOf } from './structure/structure.ts'
 export type { Rehearsal, Settlement }
 
 export type Engine = {

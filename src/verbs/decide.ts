@@ -2,12 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, type JsonObject, limits, type PolicyRule, type RunId } from '#model'
 import type { Store } from '#record'
+import { namedBy } from '#run'
 import { allApprovals, answerOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { checkEdit } from './edit.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
 import { invalid } from './input.ts'
+import { planOf } from './preview.ts'
 
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
@@ -167,5 +169,7 @@ export function showRun({ store }: Parts, run: RunId): JsonObject {
     end === undefined
       ? {}
       : { ms: end.ms, ...('result' in end ? { result: parsed(store, end.result) } : { error: end.error }) }
-  return { ...head, plan, args: parsed(store, started.args), calls, logs, ...outcome } as unknown as JsonObject
+  const named = namedBy(planOf(plan))
+  const args = parsed(store, started.args)
+  return { ...head, plan, ...named, args, calls, logs, ...outcome } as unknown as JsonObject
 }

@@ -20,6 +20,7 @@ import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
 import { answerOf, notFound, viewRun } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { withPreview } from './preview.ts'
 import { suggest } from './suggest.ts'
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
@@ -109,7 +110,8 @@ export async function replayRun({ store, engine }: Parts, run: RunId): Promise<J
   return { ok: false, run, calls, error: difference.toJSON() } as unknown as JsonObject
 }
 
-async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  const { store } = parts
   const { name: who, kind: from } = caller.actor
   const cancel = () => active.cancel({ who, from, reason: 'the request was cancelled' })
   if (caller.signal?.aborted) cancel()
@@ -123,7 +125,7 @@ async function settle({ store }: Parts, active: ActiveRun, caller: Caller, waitM
     over.abort()
     caller.signal?.removeEventListener('abort', cancel)
   }
-  return answerOf(store, active.run)
+  return withPreview(parts, answerOf(store, active.run))
 }
 
 const late = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => {})

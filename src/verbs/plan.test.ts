@@ -39,3 +39,43 @@ test('execute() runs pure operations as tasks, on the record under their names, 
   assert.deepEqual(calls.sort(), ['code:filter', 'code:join', 'code:parse', 'fx:read'])
   assert.equal((await verbs.replay(String(answer.run))).ok, true)
 })
+
+test('execute() previews what a plan may call, and what is dangerous among it, in dry runs and with questions', async (t) => {
+  const rules = [{ tool: 'fx:pay', args: { '/amount': 1 }, then: 'allow' }]
+  const verbs = await openSpace(workspace(t, { config: { policy: { permissions: 'standard', rules } } }))
+  const code = `const r = await mcp.fx.read({ key: 'k' })\nif (r.value) await mcp.fx.pay({ account: 'a', amount: 1 })\nawait mcp.fx.add({ key: 'k', by: 1 })\nawait mcp.fx.gone()`
+  const judge = ({ mayCall }: JsonObject) =>
+    (mayCall as JsonObject[]).map(({ tool, lines, then, danger }) => [tool, lines, then, danger])
+  const expected = [
+    ['fx:read', [1], 'allow', null],
+    ['fx:pay', [2], null, 'a name with "pay" moves money'],
+    ['fx:add', [3], 'ask', 'it does not say that it destroys nothing'],
+    ['fx:gone', [4], null, null],
+  ]
+  const asked = await verbs.execute({ implementation: { type: 'code', code } }, caller)
+  assert.deepEqual([asked.status, judge(asked), asked.isWhole], ['approval_required', expected, true])
+  const dry = await verbs.execute({ implementation: { type: 'code', code }, mode: 'dry-run' }, caller)
+  assert.deepEqual(judge(dry), expected)
+  const shown = verbs.run(String(asked.run)).mayCall as JsonObject[]
+  assert.deepEqual(
+    shown.map(({ tool }) => tool),
+    ['fx:read', 'fx:pay', 'fx:add', 'fx:gone'],
+  )
+  const open = await verbs.execute(
+    { implementation: { type: 'code', code: 'return tool(args.t)' }, args: { t: 'fx:add' }, mode: 'dry-run' },
+    caller,
+  )
+  assert.deepEqual([open.mayCall, open.isWhole], [[], false])
+  const tasks = [
+    { id: 'one', tool: 'fx:add', arguments: { key: 'a', by: 1 } },
+    { id: 'two', type: 'code_execution', code: 'return mcp.fx.pay()' },
+  ]
+  const graph = await verbs.execute({ ...dag(tasks), mode: 'dry-run' }, caller)
+  assert.deepEqual(
+    (graph.mayCall as JsonObject[]).map(({ tool, tasks: by }) => [tool, by]),
+    [
+      ['fx:add', ['one']],
+      ['fx:pay', ['two']],
+    ],
+  )
+})

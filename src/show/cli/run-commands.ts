@@ -160,6 +160,7 @@ export async function answer(context: Context, pending: Promise<JsonObject>, cod
     if (value.result !== undefined) context.print(JSON.stringify(value.result, null, 2))
     else if (value.preview !== undefined) context.print(`${value.preview}…`)
     else if (value.suggestion !== undefined) context.print(JSON.stringify(value.suggestion, null, 2))
+    for (const line of mayCall(value)) context.note(line)
     if (value.run !== undefined) context.note(summary(value))
   }
   return code(value)
@@ -204,7 +205,8 @@ function runLine({ run, status, intent, startedAt, callCount }: JsonObject): str
   ]
 }
 
-function timeline({ run, status, intent, startedAt, calls, result, error, ms }: JsonObject): string {
+function timeline(shown: JsonObject): string {
+  const { run, status, intent, startedAt, calls, result, error, ms } = shown
   const began = Date.parse(String(startedAt))
   const rows = (calls as JsonObject[]).map((call) => {
     const value = call.value ?? call.error ?? null
@@ -222,5 +224,19 @@ function timeline({ run, status, intent, startedAt, calls, result, error, ms }: 
   })
   const head = `${mark(String(status))} ${status} · ${intent ?? 'no intent'} · ${startedAt} · run ${run}`
   const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
-  return [head, table(rows), ...end].join('\n')
+  return [head, ...mayCall(shown), table(rows), ...end].join('\n')
+}
+
+/** What the plan may call, and what policy would say of it where that is known. */
+function mayCall({ mayCall: list, isWhole, unread }: JsonObject): string[] {
+  if (!Array.isArray(list)) return []
+  const tools = (list as JsonObject[]).map(({ tool, lines, then, danger }) => {
+    const where = (lines as number[]).length === 0 ? '' : ` (line ${(lines as number[]).join(', ')})`
+    const said = [then, danger].filter((word) => typeof word === 'string' && word !== 'allow')
+    return `${tool}${where}${said.length === 0 ? '' : ` [${said.join(': ')}]`}`
+  })
+  const open =
+    isWhole === true ? [] : [unread === undefined ? 'others that only the run can tell' : `anything: ${unread}`]
+  const all = [...tools, ...open]
+  return all.length === 0 ? [] : [`may call ${all.join(', ')}`]
 }

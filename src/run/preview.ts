@@ -1,0 +1,89 @@
+/** What a plan may call, told before it does: each tool with the lines that name it, and whether it would be asked about. */
+import type { DagTask, Plan, PolicyRule, Tool } from '#model'
+import { dangerOf } from './danger.ts'
+import { decideEarly, type Verdict } from './policy.ts'
+import { readyProgram } from './prepare.ts'
+import { type Structure, structureOf } from './structure/structure.ts'
+
+/** `then` is null where the arguments decide, and where nothing is known of the tool. */
+export type MayCall = {
+  tool: string
+  lines: number[]
+  tasks?: string[]
+  effect: string | null
+  danger: string | null
+  then: Verdict['then'] | null
+  because: string | null
+}
+
+/** Not `isWhole`: it may call others, which only the run can tell. `unread` is why nothing could be read of it. */
+export type Preview = { mayCall: MayCall[]; isWhole: boolean; unread?: string }
+
+type Mention = { tool: string; line?: number; task?: string }
+type Policy = { permissions: 'minimal' | 'standard' | 'privileged'; rules: readonly PolicyRule[] }
+
+/** `toolOf` gives what is known of a tool; undefined of one that is not known, or not known just now. */
+export async function previewOf(
+  plan: Plan,
+  policy: Policy,
+  toolOf: (id: string) => Promise<Tool | undefined>,
+): Promise<Preview> {
+  const { mayCall, ...rest } = namedBy(plan)
+  const found = await Promise.all(mayCall.map(({ tool }) => toolOf(tool)))
+  return { mayCall: mayCall.map((named, index) => ({ ...named, ...judged(found[index], policy) })), ...rest }
+}
+
+type Named = Pick<MayCall, 'tool' | 'lines' | 'tasks'>
+
+/** The same from the plan alone, without what is known of the tools. */
+export function namedBy(plan: Plan): Omit<Preview, 'mayCall'> & { mayCall: Named[] } {
+  const { mentions, ...rest } = plan.kind === 'code' ? ofCode(plan.code) : ofGraph(plan.tasks)
+  const ids = [...new Set(mentions.map(({ tool }) => tool))]
+  const mayCall = ids.map((tool): Named => {
+    const mine = mentions.filter((mention) => mention.tool === tool)
+    const lines = [...new Set(mine.flatMap(({ line }) => line ?? []))]
+    const tasks = [...new Set(mine.flatMap(({ task }) => task ?? []))]
+    return { tool, lines, ...(tasks.length === 0 ? {} : { tasks }) }
+  })
+  return { mayCall, ...rest }
+}
+
+type Read = { mentions: Mention[]; isWhole: boolean; unread?: string }
+
+function ofCode(code: string): Read {
+  const structure: Structure = structureOf(readyProgram(code).source)
+  if (!structure.known) return { mentions: [], isWhole: false, unread: structure.why }
+  const calls = structure.nodes.filter((node) => node.kind === 'call')
+  const noted = structure.annotations.filter(({ kind }) => kind === 'depends')
+  return {
+    mentions: [
+      ...calls.flatMap(({ tools, line }) => tools.map((tool) => ({ tool, line }))),
+      ...noted.flatMap(({ names, line }) => names.map((tool) => ({ tool, line }))),
+    ],
+    isWhole: structure.isWhole && calls.every(({ tools }) => tools.length > 0),
+  }
+}
+
+function ofGraph(tasks: DagTask[]): Read {
+  const parts = tasks.map((task): Read => {
+    if (task.code !== undefined) {
+      const { mentions, ...rest } = ofCode(task.code)
+      return { mentions: mentions.map(({ tool }) => ({ tool, task: task.id })), ...rest }
+    }
+    const isTool = task.tool !== undefined && !task.tool.startsWith('code:')
+    return { mentions: isTool ? [{ tool: task.tool!, task: task.id }] : [], isWhole: true }
+  })
+  const unread = parts.find((part) => part.unread !== undefined)?.unread
+  return {
+    mentions: parts.flatMap(({ mentions }) => mentions),
+    isWhole: parts.every(({ isWhole }) => isWhole),
+    ...(unread === undefined ? {} : { unread }),
+  }
+}
+
+function judged(tool: Tool | undefined, { permissions, rules }: Policy): Omit<MayCall, keyof Named> {
+  if (tool === undefined) return { effect: null, danger: null, then: null, because: null }
+  const danger = dangerOf(tool)
+  const verdict = decideEarly({ tool: tool.id, effect: tool.effect, danger }, permissions, rules)
+  return { effect: tool.effect, danger, then: verdict?.then ?? null, because: verdict?.because ?? null }
+}
