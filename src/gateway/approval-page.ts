@@ -1,8 +1,8 @@
 /** The pages on which a human answers: the open questions, and one of them with a form; whatever an agent wrote stands there as text. */
 import type { ServerResponse } from 'node:http'
 import { type AppError, type JsonObject, limits, visible } from '#model'
+import { argumentsText, originLines, type Question } from '#verbs'
 import { type Html, html, sendHtml } from './html.ts'
-import { argumentsText, originLines, type Question } from './question.ts'
 
 export function sendQuestions(response: ServerResponse, open: JsonObject[], answered: string | null): void {
   const said =

@@ -1,10 +1,9 @@
 /** Approvals over HTTP: pages for a human with a browser, JSON for a program; nobody answers without the token of this start. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError, type Json, toAppError } from '#model'
-import { readDecision } from '#verbs'
+import { type Question, readDecision } from '#verbs'
 import { sendClosed, sendQuestion, sendQuestions, sendRefusal } from './approval-page.ts'
 import { readBody, readForm } from './body.ts'
-import type { Question } from './question.ts'
 import { sendError, sendJson, statusOf } from './reply.ts'
 import { type StartToken, startTokenMissing, tokenIn } from './start-token.ts'
 import type { Caller, Verbs } from './verbs.ts'

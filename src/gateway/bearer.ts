@@ -1,6 +1,6 @@
 /** The bearer token of a home: whoever can read the home folder may speak to its gateway, and nobody else. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { AppError, limits } from '#model'
@@ -9,18 +9,26 @@ import { homePaths } from '#record'
 export const tokenFile = (home: string) => join(homePaths(home).keys, 'gateway-token')
 
 /** Made once and kept, so that hosts which know it stay connected. */
-export function readToken(home: string): string {
-  const file = tokenFile(home)
+export function readToken(home: string, file = tokenFile(home)): string {
   mkdirSync(homePaths(home).keys, { recursive: true, mode: 0o700 })
-  try {
-    writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
+  if (!existsSync(file)) makeToken(file)
   const token = readFileSync(file, 'utf8').trim()
   if (token.length >= limits.gatewayTokenCharactersMin) return token
   const message = `Cannot open the gateway: the token in "${file}" is too short; remove the file, and a new one is made`
   throw new AppError('CONFIG_INVALID', message, { file })
+}
+
+/** It gets its name when it is whole, so that of two who make it at once both read the same. */
+function makeToken(file: string): void {
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 /** Takes as long for a wrong token as for the right one. */

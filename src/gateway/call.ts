@@ -4,6 +4,7 @@ import {
   type CallToolRequest,
   type CallToolResult,
   CLIENT_INFO_META_KEY,
+  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -11,30 +12,38 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { AppError, isObject, type JsonObject, limits, toAppError } from '#model'
+import { askerOf, asking, FormNeeded, type Forms } from './elicit.ts'
 import { callExposed } from './exposed.ts'
 import type { Caller, Verbs } from './verbs.ts'
 
 const verbNames = ['discover', 'execute', 'result'] as const
 
+/** What a client of the older era said of itself when it connected. */
+export type Client = { name: string | undefined; capabilities: unknown }
+
 export async function callTool(
   verbs: Verbs,
   { name, arguments: input = {}, _meta }: CallToolRequest['params'],
-  { mcpReq, http }: ServerContext,
-  clientName: string | undefined,
-): Promise<CallToolResult> {
+  context: ServerContext,
+  client: Client,
+  forms: Forms,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { mcpReq, http } = context
   const key = keyOf(_meta)
   const caller: Caller = {
-    actor: { kind: 'mcp', name: actorName(nameIn(mcpReq.envelope) ?? boundedName(clientName), http?.authInfo) },
+    actor: { kind: 'mcp', name: actorName(nameIn(mcpReq.envelope) ?? boundedName(client.name), http?.authInfo) },
     signal: cancelSignal(mcpReq.signal),
     waitMs: limits.executeWaitMsDefault,
     ...(key !== undefined && { key }),
   }
   const verb = verbNames.find((known) => known === name)
+  const asked = asking(verbs, forms, askerOf(forms, context, client.capabilities))
   try {
-    if (verb !== undefined) return toolResult(await verbs[verb](input, caller), false)
-    const result = await callExposed(verbs, name, input as JsonObject, caller)
+    if (verb !== undefined) return toolResult(await asked[verb](input, caller), false)
+    const result = await callExposed(asked, name, input as JsonObject, caller)
     if (result !== null) return result
   } catch (thrown) {
+    if (thrown instanceof FormNeeded) return thrown.result
     return toolResult({ error: JSON.parse(JSON.stringify(toAppError(thrown))) }, true)
   }
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name))

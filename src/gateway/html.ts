@@ -23,7 +23,7 @@ function escaped(text: string): string {
 const style = `:root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
 pre,textarea{font:.9rem/1.4 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid;border-radius:.3rem;padding:.6rem}
-textarea,input[type=text]{box-sizing:border-box;width:100%}
+textarea,input[type=text]{box-sizing:border-box;width:100%}textarea{field-sizing:content}
 dt{font-weight:600}dd{margin:0 0 .6rem;overflow-wrap:anywhere}
 fieldset{border:0;padding:0;margin:.8rem 0}label{display:block}
 button{font:inherit;padding:.5rem 1.4rem;margin:.8rem .8rem 0 0}

@@ -7,6 +7,7 @@ import { openApi } from './api.ts'
 import type { Routes } from './approvals.ts'
 import { type Authentication, type Known, metadataPath, openAuthentication } from './authentication.ts'
 import { closeServer } from './close.ts'
+import { formKey, openForms } from './elicit.ts'
 import { checkOpenness, refusal } from './guard.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import { clientOfAddress, openRate, type Rate, tooOften } from './rate.ts'
@@ -48,7 +49,7 @@ export async function serveHttp(options: Options): Promise<HttpDoor> {
   const url = urlOf(server, host)
   const stop = new AbortController()
   const executes = openRate(http.rate.executes)
-  const mcp = openMcpEndpoint(verbs, version, log, executes)
+  const mcp = openMcpEndpoint(verbs, version, log, executes, openForms(formKey(http.home)))
   const token = newStartToken(http.url ?? url)
   const api = openApi({ verbs, version, url, token, stop: stop.signal })
   const authentication = openAuthentication({ http, home: http.home }, http.url ?? url, log)

@@ -5,6 +5,7 @@ import { classifyInboundRequest, createMcpHandler } from '@modelcontextprotocol/
 import { limits } from '#model'
 import type { Known } from './authentication.ts'
 import { readBody } from './body.ts'
+import type { Forms } from './elicit.ts'
 import { callsIn, type Rate, sendTooOften } from './rate.ts'
 import { sendRpcError } from './reply.ts'
 import { createMcpServer } from './server.ts'
@@ -22,8 +23,9 @@ export function openMcpEndpoint(
   version: string,
   log: (line: string) => void,
   executes: Rate,
+  forms: Forms,
 ): McpEndpoint {
-  const newServer = () => createMcpServer(verbs, version)
+  const newServer = () => createMcpServer(verbs, version, forms)
   const onerror = ({ message }: Error) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
   const sessions = openSessions(newServer, log)
   const modern = createMcpHandler(newServer, { legacy: 'reject', onerror })

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { readBody } from './body.ts'
 import { initialize, post } from './door.test.ts'
+import { formKey, openForms } from './elicit.ts'
 import { createMcpServer } from './server.ts'
 import { openSessions } from './sessions.ts'
 import { standIn } from './stand-in.test.ts'
@@ -14,7 +15,7 @@ const list = { id: 2, method: 'tools/list', params: {} }
 
 async function openThree(t: TestContext) {
   const sessions = openSessions(
-    () => createMcpServer(standIn(), '1'),
+    () => createMcpServer(standIn(), '1', openForms(formKey(''))),
     () => {},
     3,
   )

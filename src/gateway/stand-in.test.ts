@@ -85,6 +85,8 @@ export function standIn(): StandIn {
     exposed: async () => [],
     approvals: () => [],
     whenAnswered: async () => true,
+    answer: (id) => find(id).answer,
+    cancel: async (id) => find(id).answer,
     decide: async (id) => {
       throw new AppError('INVALID_INPUT_PARAM', `Cannot answer "${id}": nothing is asked here`, {
         param: 'id',

@@ -13,6 +13,8 @@ export type Verbs = Pick<
   | 'run'
   | 'approvals'
   | 'whenAnswered'
+  | 'answer'
+  | 'cancel'
   | 'decide'
   | 'tools'
   | 'recentLedger'

@@ -15,9 +15,9 @@ import {
   parseId,
   type RunId,
 } from '#model'
-import type { Store } from '#record'
+import type { RunRow, Store } from '#record'
 import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
-import { answerOf, notFound, viewRun } from './answer.ts'
+import { answerOf, isExpired, notFound, viewRun } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { withPreview } from './preview.ts'
@@ -61,7 +61,8 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
   if (isFinished(row.status)) return answerOf(store, run)
   const here = engine.active(run)
   if (here !== undefined) return settle(parts, here, caller, waitMs)
-  if (row.status === 'running') return follow(store, run, caller, waitMs)
+  if (row.status === 'running' && row.owner !== store.process) return follow(store, run, caller, waitMs)
+  if (onlyHumansCan(store, row)) return answerOf(store, run)
   try {
     return await settle(parts, await engine.resume(run, caller.actor.name), caller, waitMs)
   } catch (error) {
@@ -72,6 +73,13 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
 }
 
 const isFinished = (status: unknown) => ['done', 'failed', 'cancelled'].includes(String(status))
+
+/** True where going on would come to rest at the same questions: nothing was said, and none of them has expired. */
+function onlyHumansCan(store: Store, { run, status }: RunRow): boolean {
+  if ((status !== 'approval_required' && status !== 'uncertain') || store.inbox(run).length > 0) return false
+  const asked = viewRun(store, run).calls.flatMap(({ approvals }) => approvals)
+  return !asked.some(({ asked, answered }) => answered === undefined && isExpired(asked))
+}
 
 /** Another process has the run: we look on, and pass on a cancel. */
 async function follow(store: Store, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
@@ -131,8 +139,10 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
 const late = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => {})
 
 /** Resolves a little after a question that the caller does not know. */
-async function question(store: Store, { asked, run }: ActiveRun, caller: Caller, over: AbortSignal): Promise<void> {
+async function question(store: Store, active: ActiveRun, caller: Caller, over: AbortSignal): Promise<void> {
+  const { asked, run, durable } = active
   await asked
+  await durable()
   await until(store, () => asksSomethingNew(store, run, caller.seen), { over })
   await late(caller.questionMs ?? limits.questionMsMax, over)
 }

@@ -7,7 +7,7 @@ import { type Config, type IsolationReport, type Json, type JsonObject, parseId,
 import { homePaths, openStore, openVerifier, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
-import { notFound } from './answer.ts'
+import { answerOf, notFound } from './answer.ts'
 import { whenAnswered } from './attend.ts'
 import { cancelRun, decideApproval, openApprovals, type Settling, settleCall, showRun } from './decide.ts'
 import { type Decision, readDecision } from './decision.ts'
@@ -15,10 +15,11 @@ import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { announce } from './gateways.ts'
 import { pinRecord } from './pin-record.ts'
+import { argumentsText, originLines, type Question } from './question.ts'
 import { result } from './result.ts'
 import { takeUp } from './take-up.ts'
 
-export { type Caller, type Decision, readDecision, type Settling }
+export { argumentsText, type Caller, type Decision, originLines, type Question, readDecision, type Settling }
 
 export type Verbs = {
   store: Store
@@ -26,6 +27,8 @@ export type Verbs = {
   discover(input: unknown, caller: Caller): Promise<JsonObject>
   execute(input: unknown, caller: Caller): Promise<JsonObject>
   result(input: unknown, caller: Caller): Promise<JsonObject>
+  /** How far a run came, as execute() says it; nothing is moved. */
+  answer(run: string): JsonObject
   resume(run: string, caller: Caller): Promise<JsonObject>
   cancel(run: string, caller: Caller, reason?: string): Promise<JsonObject>
   fork(run: string, at: number, args: Json | undefined, caller: Caller): Promise<JsonObject>
@@ -93,6 +96,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     discover: (input) => discover(catalog, input),
     execute: (input, caller) => execute(parts, input, caller),
     result: async (input) => result(store, input),
+    answer: (run) => answerOf(store, id(run)),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
     cancel: (run, caller, reason) => cancelRun(parts, id(run), caller, reason),
     fork: (run, at, args, caller) => forkRun(parts, id(run), at, args, caller),

@@ -38,9 +38,9 @@ export const systemCommands: Record<string, Command> = {
   },
 }
 
-async function stdio({ verbs, version, signal }: Context): Promise<number> {
+async function stdio({ verbs, version, signal, config }: Context): Promise<number> {
   const { serveStdio } = await import('#gateway')
-  const served = await serveStdio({ verbs: await verbs(), version })
+  const served = await serveStdio({ verbs: await verbs(), version, home: config.home })
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
   await served.close()

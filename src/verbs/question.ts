@@ -1,5 +1,5 @@
 /** A question to a human as it is shown: which call, with which arguments, where they came from, and why it is asked. */
-import { type JsonObject, limits, visible } from '#model'
+import { type ArgumentOrigin, type JsonObject, limits, visible } from '#model'
 
 /** One of the approvals in an answer of execute. */
 export type Question = {
@@ -9,7 +9,7 @@ export type Question = {
   tool: string
   effect: string | null
   args: JsonObject
-  from: JsonObject | null
+  from: ArgumentOrigin[] | null
   why: string
   expiresAt: string
   url: string | null
@@ -23,11 +23,16 @@ export function argumentsText({ args }: Pick<Question, 'args'>): { text: string;
   return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)} …`, isWhole: false }
 }
 
-/** Each origin as a line: which argument, and what it was taken from. */
+/** One line for each argument of which it is known where it came from. */
 export function originLines({ from }: Pick<Question, 'from'>): string[] {
-  return Object.entries(from ?? {}).map(([pointer, origin]) => visible(`${pointer || 'all'}: ${wordsOf(origin)}`))
+  return (from ?? []).map((origin) =>
+    visible(`${origin.path || 'all'}: ${origin.computed ? 'made from ' : ''}${wordsOf(origin)}`),
+  )
 }
 
-function wordsOf(origin: unknown): string {
-  return typeof origin === 'string' ? origin : JSON.stringify(origin)
+function wordsOf({ source, call, resultPath = '', line }: ArgumentOrigin): string {
+  const place = line === undefined ? '' : `, line ${line}`
+  if (source === 'literal') return `the program's own text${place}`
+  if (source === 'args') return `the arguments of the run${place}`
+  return `the result of call ${call}${resultPath === '' ? '' : ` at ${resultPath}`}${place}`
 }

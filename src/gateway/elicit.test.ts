@@ -1,0 +1,288 @@
+/** Approvals in the host's own form, in both eras: what it shows, what each answer means, and what ends it from outside. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { EventBodies, JsonObject, RunId } from '#model'
+import { caller, done, openSpace, type Workspace, workspace } from '#test'
+import { serveHttp } from './http.ts'
+
+const rules = [{ tool: 'fx:add', args: { '/key': 'forbidden' }, then: 'deny' }]
+const config = { policy: { permissions: 'standard', rules } }
+const eras = ['legacy', 'modern'] as const
+type Form = { message: string; requestedSchema: { properties: Record<string, { default?: string }> } }
+type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> }
+type Human = (form: Form, signal: AbortSignal) => Reply | Promise<Reply>
+
+const yes: Reply = { action: 'accept', content: { decision: 'once' } }
+const add = (key: string) => `mcp.fx.add({ key: '${key}', by: 1 })`
+const caught = (call: string) => `try { return (await ${call}).total } catch (error) { return error.code }`
+
+async function open(t: TestContext, space: Workspace = workspace(t, { config }), port = 0) {
+  const verbs = await openSpace(space)
+  const door = await serveHttp({ verbs, host: '127.0.0.1', port, version: '1', log: () => {}, home: space.home })
+  const leave = verbs.serveAt(door.url, true)
+  const close = async () => {
+    leave()
+    await door.close()
+    await verbs.close()
+  }
+  t.after(close)
+  return { space, verbs, door, close }
+}
+
+/** A host whose human answers; null is one that cannot show forms. */
+async function host(t: TestContext, url: string, era: (typeof eras)[number], human: Human | null) {
+  const capabilities = human === null ? {} : { elicitation: { form: {} } }
+  const versionNegotiation = era === 'modern' ? { versionNegotiation: { mode: 'auto' as const } } : {}
+  const client = new Client({ name: 'host', version: '1' }, { capabilities, ...versionNegotiation })
+  const forms: Form[] = []
+  if (human !== null) {
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      forms.push(params as Form)
+      return human(params as Form, mcpReq.signal)
+    })
+  }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
+  assert.equal(client.getProtocolEra(), era)
+  t.after(() => client.close())
+  const call = async (input: object, signal?: AbortSignal) => {
+    const request = { name: 'execute', arguments: input as JsonObject }
+    const { structuredContent } = await client.callTool(request, { timeout: 30_000, ...(signal && { signal }) })
+    return structuredContent as JsonObject & { approvals: JsonObject[]; error: JsonObject; result: unknown }
+  }
+  const execute = (code: string, signal?: AbortSignal) => call({ implementation: { type: 'code', code } }, signal)
+  return { client, forms, execute, call }
+}
+
+const made = (space: Workspace, key: string) => done(space, 'add').filter(({ args }) => args.key === key).length
+
+function answersOf(
+  { store }: Awaited<ReturnType<typeof open>>['verbs'],
+  run: unknown,
+): EventBodies['approval.answered'][] {
+  return store.events(run as RunId).flatMap((event) => (event.type === 'approval.answered' ? [event.body] : []))
+}
+
+for (const era of eras)
+  test(`forms in the ${era} era`, async (t) => {
+    const { space, verbs, door } = await open(t)
+    await t.test('a form shows the call and why it asks, and a yes lets it be made', async (t) => {
+      const { forms, execute } = await host(t, door.url, era, () => yes)
+      const answer = await execute(`return (await ${add('shown\\u202e')}).total`)
+      assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
+      assert.equal(forms.length, 1)
+      const { message, requestedSchema } = forms[0]!
+      for (const part of [
+        "/by: the program's own text",
+        'fx:add',
+        'effect is unsafe',
+        '"by": 1',
+        'shown\\u202e',
+        'permissions "standard"',
+        `${door.url}/approvals/`,
+        'metier approve',
+      ])
+        assert.ok(message.includes(part), `${part}: ${message}`)
+      assert.deepEqual(Object.keys(requestedSchema.properties), ['decision', 'arguments', 'reason'])
+      assert.equal(made(space, 'shown\u202e'), 1)
+      assert.deepEqual(
+        answersOf(verbs, answer.run).map(({ answer, who, from }) => [answer, who, from]),
+        [['approved', 'host', 'mcp']],
+      )
+    })
+
+    await t.test('a form that is declined or says deny refuses the call', async (t) => {
+      const replies: Reply[] = [
+        { action: 'decline' },
+        { action: 'accept', content: { decision: 'deny', reason: 'too dear' } },
+      ]
+      const { execute } = await host(t, door.url, era, () => replies.shift()!)
+      assert.equal((await execute(caught(add('refused')))).result, 'APPROVAL_DENIED')
+      const second = await execute(`try { await ${add('refused')} } catch (error) { return error.message }`)
+      assert.match(String(second.result), /host said no: too dear/)
+      assert.equal(answersOf(verbs, second.run)[0]!.reason, 'too dear')
+      assert.equal(made(space, 'refused'), 0)
+    })
+
+    await t.test(
+      'a client that closes the form, or answers what was not asked, gets approval_required at once and is not asked again',
+      async (t) => {
+        const strange: Reply[] = [
+          { action: 'cancel' },
+          { action: 'accept' },
+          { action: 'accept', content: { decision: 'maybe' } },
+        ]
+        const { forms, execute, call } = await host(t, door.url, era, () => strange.shift()!)
+        for (const round of [1, 2, 3]) {
+          const answer = await execute(caught(add('x')))
+          assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
+          const [{ id, url, command }] = answer.approvals as [JsonObject]
+          assert.deepEqual([url, command], [`${door.url}/approvals/${id}`, `metier approve ${id}`])
+          const events = verbs.store.events(answer.run as RunId).length
+          assert.equal((await call({ resume: answer.run })).status, 'approval_required')
+          assert.equal(verbs.store.events(answer.run as RunId).length, events, 'asking again changes nothing')
+          assert.equal(forms.length, round)
+        }
+      },
+    )
+
+    await t.test('a client without forms is answered at once', async (t) => {
+      const { execute } = await host(t, door.url, era, null)
+      assert.equal((await execute(caught(add('x')))).status, 'approval_required')
+    })
+
+    await t.test('a form takes edited arguments, and asks again where they are wrong or denied', async (t) => {
+      const edits = ['{"key"', '{"key":"x","by":"many"}', '{"key":"forbidden","by":1}', '{"key":"edited","by":9}']
+      const human: Human = () => ({ action: 'accept', content: { decision: 'once', arguments: edits.shift()! } })
+      const { forms, execute } = await host(t, door.url, era, human)
+      const answer = await execute(`return (await ${add('x')}).total`)
+      assert.deepEqual([answer.status, answer.result], ['done', 9], JSON.stringify(answer))
+      assert.deepEqual(
+        forms.map(({ message }) => /That could not be done: .*(not JSON|number|denied)/.exec(message)?.[1]),
+        [undefined, 'not JSON', 'number', 'denied'],
+      )
+      assert.deepEqual(
+        answersOf(verbs, answer.run).map(({ args }) => args),
+        [{ key: 'edited', by: 9 }],
+      )
+      assert.equal(made(space, 'edited'), 1)
+    })
+
+    await t.test(
+      'the questions of a run are asked one after the other, and a yes for the run answers the rest',
+      async (t) => {
+        let open_ = 0
+        let most = 0
+        const decisions = ['once', 'once', 'once', 'run']
+        const human: Human = async () => {
+          most = Math.max(most, ++open_)
+          await pause(20)
+          open_--
+          return { action: 'accept', content: { decision: decisions.shift()! } }
+        }
+        const { forms, execute } = await host(t, door.url, era, human)
+        const three = (names: string) =>
+          `return (await Promise.all(${names}.map((key) => mcp.fx.add({ key, by: 1 })))).length`
+        const first = await execute(three(`['a', 'b', 'c']`))
+        assert.equal(first.result, 3, JSON.stringify(first))
+        assert.deepEqual([forms.length, most], [3, 1])
+        assert.equal((await execute(three(`['d', 'e', 'f']`))).result, 3)
+        assert.equal(forms.length, 4)
+      },
+    )
+  })
+
+test('a client that is asked more often than it will bear gets the rest as approval_required', async (t) => {
+  const { door } = await open(t)
+  const { forms, execute } = await host(t, door.url, 'modern', () => yes)
+  const answer = await execute(`for (let i = 0; i < 20; i++) await mcp.fx.add({ key: 'k' + i, by: 1 }); return 'all'`)
+  assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
+  assert.equal(forms.length, 8)
+})
+
+test('an answer given elsewhere closes the form, and the run goes on', async (t) => {
+  const { verbs, door } = await open(t)
+  const closed = Promise.withResolvers<void>()
+  const human: Human = async (_, signal) => {
+    const [{ id }] = verbs.approvals() as [JsonObject]
+    await verbs.decide(String(id), { answer: 'approved' }, caller, false)
+    signal.addEventListener('abort', () => closed.resolve())
+    await closed.promise
+    return { action: 'decline' }
+  }
+  const { execute } = await host(t, door.url, 'legacy', human)
+  const answer = await execute(`return (await ${add('x')}).total`)
+  assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
+  await closed.promise
+  assert.deepEqual(
+    answersOf(verbs, answer.run).map(({ who }) => who),
+    ['test'],
+  )
+})
+
+test('a form of the newer era that was answered elsewhere meanwhile changes nothing', async (t) => {
+  const { verbs, door } = await open(t)
+  const human: Human = async () => {
+    const [{ id }] = verbs.approvals() as [JsonObject]
+    await verbs.decide(String(id), { answer: 'approved' }, caller, false)
+    return { action: 'decline' }
+  }
+  const { execute } = await host(t, door.url, 'modern', human)
+  const answer = await execute(`return (await ${add('x')}).total`)
+  assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
+})
+
+test('a client that goes while a form is open leaves the question to others', async (t) => {
+  const { space, verbs, door } = await open(t)
+  const shown = Promise.withResolvers<void>()
+  const { client, execute } = await host(t, door.url, 'legacy', () => {
+    shown.resolve()
+    return new Promise(() => {})
+  })
+  execute(`return (await ${add('x')}).total`).catch(() => {})
+  await shown.promise
+  await client.close()
+  const [{ id, run }] = verbs.approvals() as [JsonObject]
+  await verbs.decide(String(id), { answer: 'approved' }, caller, false)
+  while (verbs.store.run(run as RunId)?.status !== 'done') await pause(10)
+  assert.equal(done(space, 'add').length, 1)
+})
+
+test('a request that is cancelled while its form is open cancels the run', async (t) => {
+  const { verbs, door } = await open(t)
+  const stop = new AbortController()
+  const { execute } = await host(t, door.url, 'legacy', async () => {
+    stop.abort('enough')
+    return new Promise(() => {})
+  })
+  await assert.rejects(execute(`return (await ${add('x')}).total`, stop.signal))
+  while (verbs.runs(1)[0]!.status !== 'cancelled') await pause(10)
+  assert.deepEqual(verbs.approvals(), [])
+})
+
+test('a question that expires while its form is open closes it, and the program hears of it', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const { verbs, door } = await open(t)
+  const asked = await verbs.execute({ implementation: { type: 'code', code: caught(add('x')) } }, caller)
+  const [{ expiresAt }] = asked.approvals as unknown as [{ expiresAt: string }]
+  t.mock.timers.setTime(Date.parse(expiresAt) - 200)
+  const closed = Promise.withResolvers<void>()
+  const { call } = await host(t, door.url, 'legacy', async (_, signal) => {
+    t.mock.timers.setTime(Date.parse(expiresAt) + 1)
+    signal.addEventListener('abort', () => closed.resolve())
+    return new Promise(() => {})
+  })
+  const answer = await call({ resume: asked.run })
+  assert.equal(answer.result, 'APPROVAL_EXPIRED', JSON.stringify(answer))
+  await closed.promise
+})
+
+test('an answer to a form reaches its run although the gateway that asked has died, and a forged one reaches nothing', async (t) => {
+  const space = workspace(t, { config })
+  const first = await open(t, space)
+  const port = Number(new URL(first.door.url).port)
+  const { execute, client } = await host(t, first.door.url, 'modern', async () => {
+    await first.close()
+    await open(t, space, port)
+    return yes
+  })
+  const answer = await execute(`return (await ${add('x')}).total`)
+  assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
+  assert.equal(done(space, 'add').length, 1)
+  const forged = Buffer.from(
+    JSON.stringify({ p: { run: answer.run, approval: 'x', round: 1 }, exp: 9_999_999_999 }),
+  ).toString('base64url')
+  await assert.rejects(
+    client.request({
+      method: 'tools/call',
+      params: {
+        name: 'execute',
+        arguments: {},
+        requestState: `v1.${forged}.${'a'.repeat(43)}`,
+        inputResponses: { approval: yes },
+      },
+    }),
+    /requestState/,
+  )
+})

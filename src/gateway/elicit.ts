@@ -1,0 +1,183 @@
+/**
+ * Asks the host's own human about the calls of a run, one question after the other, in whichever way the client's era has for it. A
+ * client that closes a form without an answer is told how to answer elsewhere, and is not asked that again.
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createRequestStateCodec,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type RequestStateCodec,
+  SdkError,
+  SdkErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { isObject, type JsonObject, limits, toAppError } from '#model'
+import { homePaths } from '#record'
+import type { Question } from '#verbs'
+import { readToken } from './bearer.ts'
+import { decisionOf, formOf, type Reply } from './form.ts'
+import type { Caller, Verbs } from './verbs.ts'
+
+/** What the forms of one gateway have in common, over all its connections. */
+export type Forms = {
+  codec: RequestStateCodec<FormState>
+  /** Questions that a client closed without an answer. */
+  closed: Set<string>
+  /** Questions that stand in a form just now. */
+  shown: Set<string>
+}
+
+/** What a client of the newer era brings back with an answer: which question it was about. */
+type FormState = { run: string; approval: string; round: number }
+
+/** Kept in the home, so that an answer to a form reaches the run also when the gateway that asked has died. */
+export function formKey(home: string): string {
+  if (home === '') return randomBytes(32).toString('base64url')
+  return readToken(home, join(homePaths(home).keys, 'form-key'))
+}
+
+export function openForms(key: string): Forms {
+  const bind = ({ http }: ServerContext) => http?.authInfo?.clientId ?? ''
+  const codec = createRequestStateCodec<FormState>({ key, ttlSeconds: limits.approvalMsDefault / 1000, bind })
+  return { codec, closed: new Set(), shown: new Set() }
+}
+
+/** How one request can ask: by a request of our own while it is open, or by an answer that asks for another request. */
+export type Asker = {
+  /** The answer that came with this request, in the newer era. */
+  back: (FormState & { reply: Reply }) | null
+  show(question: Question, round: number, problem: string | null, over: AbortSignal): Promise<Reply>
+}
+
+/** Null where the client did not say that it can show forms. */
+export function askerOf(forms: Forms, context: ServerContext, declared: unknown): Asker | null {
+  const { mcpReq } = context
+  const envelope = mcpReq.envelope as Record<string, unknown> | undefined
+  const isModern = envelope !== undefined
+  const capabilities = isModern ? envelope[CLIENT_CAPABILITIES_META_KEY] : declared
+  const { elicitation } = isObject(capabilities) ? capabilities : {}
+  if (!isObject(elicitation) || ('url' in elicitation && !('form' in elicitation))) return null
+  return isModern ? modernAsker(forms, context) : legacyAsker(context)
+}
+
+function legacyAsker({ mcpReq }: ServerContext): Asker {
+  return {
+    back: null,
+    show: async (question, _round, problem, signal) => {
+      const timeout = limits.approvalMsDefault
+      const request = { method: 'elicitation/create' as const, params: formOf(question, problem) }
+      return (await mcpReq.send(request, { signal, timeout })) as Reply
+    },
+  }
+}
+
+/** The answer that asks: the handler ends with it, and the client comes back with another request. */
+export class FormNeeded extends Error {
+  readonly result: InputRequiredResult
+  constructor(result: InputRequiredResult) {
+    super('The client is asked for input')
+    this.result = result
+  }
+}
+
+function modernAsker({ codec }: Forms, context: ServerContext): Asker {
+  const { mcpReq } = context
+  const state = mcpReq.requestState<FormState>()
+  const given = inputResponse(mcpReq.inputResponses, 'approval')
+  const reply: Reply = given.kind === 'elicit' ? given : { action: 'cancel' }
+  return {
+    back: state === undefined ? null : { ...state, reply },
+    show: async (question, round, problem) => {
+      const form = inputRequired.elicit(formOf(question, problem))
+      const requestState = await codec.mint({ run: question.run, approval: question.id, round }, context)
+      throw new FormNeeded(inputRequired({ inputRequests: { approval: form }, requestState }))
+    },
+  }
+}
+
+/** The same verbs, whose execute() asks the client's human whatever the run asks. */
+export function asking(verbs: Verbs, forms: Forms, asker: Asker | null): Verbs {
+  if (asker === null) return verbs
+  return { ...verbs, execute: (input, caller) => converse({ verbs, forms, asker, caller }, input) }
+}
+
+type Talk = { verbs: Verbs; forms: Forms; asker: Asker; caller: Caller }
+
+/** What came of a form: an answer that holds (or is not needed any more), none, or one that has to be asked for again. */
+type Outcome = { kind: 'taken' } | { kind: 'closed' } | { kind: 'refused'; problem: string }
+
+/** Each round is one question; what is open at the end stands in the answer, with its link and its command. */
+async function converse(talk: Talk, input: unknown): Promise<JsonObject> {
+  const { verbs, forms, asker, caller } = talk
+  const { back } = asker
+  const known: Caller = { ...caller, questionMs: 0, seen: forms.closed }
+  let outcome: Outcome = back === null ? { kind: 'taken' } : await takeBack(talk, back.approval, back.reply)
+  if (outcome.kind === 'closed') return verbs.answer(back!.run)
+  let answer = await verbs.execute(back === null ? input : { resume: back.run }, known)
+  for (let round = back?.round ?? 0; round < limits.formsPerRequestMax; round++) {
+    const question = nextQuestion(answer, forms)
+    if (question === undefined) return answer
+    outcome = await ask(talk, question, round + 1, outcome.kind === 'refused' ? outcome.problem : null)
+    if (outcome.kind === 'closed') return verbs.answer(question.run)
+    answer = await verbs.execute({ resume: question.run }, known)
+  }
+  return answer
+}
+
+function nextQuestion({ approvals }: JsonObject, { closed, shown }: Forms): Question | undefined {
+  return ((approvals ?? []) as unknown as Question[]).find(({ id }) => !closed.has(id) && !shown.has(id))
+}
+
+/** The form stands until the human answers it, the question is answered elsewhere or expires, or the request is cancelled. */
+async function ask(talk: Talk, question: Question, round: number, problem: string | null): Promise<Outcome> {
+  const { verbs, forms, asker, caller } = talk
+  const over = new AbortController()
+  const signals = [over.signal, ...(caller.signal === undefined ? [] : [caller.signal])]
+  forms.shown.add(question.id)
+  try {
+    const shown = asker.show(question, round, problem, over.signal)
+    shown.catch(() => {})
+    const elsewhere = verbs.whenAnswered(question.id, AbortSignal.any(signals))
+    const reply = await Promise.race([shown, elsewhere])
+    if (reply === true) return { kind: 'taken' }
+    if (reply !== false) return await take(talk, question, reply)
+    await verbs.cancel(question.run, caller, 'the request was cancelled')
+    return { kind: 'closed' }
+  } catch (error) {
+    if (error instanceof FormNeeded) throw error
+    return close(forms, question.id, SdkError.isInstance(error) && error.code === SdkErrorCode.ConnectionClosed)
+  } finally {
+    over.abort()
+    forms.shown.delete(question.id)
+  }
+}
+
+async function takeBack(talk: Talk, approval: string, reply: Reply): Promise<Outcome> {
+  const question = (talk.verbs.approvals() as unknown as Question[]).find(({ id }) => id === approval)
+  return question === undefined ? { kind: 'taken' } : take(talk, question, reply)
+}
+
+async function take({ verbs, forms, caller }: Talk, question: Question, reply: Reply): Promise<Outcome> {
+  try {
+    const decision = decisionOf(question, reply)
+    if (decision === null) return close(forms, question.id, false)
+    await verbs.decide(question.id, decision, caller, false)
+    return { kind: 'taken' }
+  } catch (error) {
+    const { code, context, message } = toAppError(error)
+    if (context.param === 'args') return { kind: 'refused', problem: message }
+    if (context.param === 'id' || code === 'APPROVAL_EXPIRED') return { kind: 'taken' }
+    throw error
+  }
+}
+
+/** A client that has only gone may be asked again when it is back. */
+function close({ closed }: Forms, approval: string, isGone: boolean): Outcome {
+  if (!isGone) closed.add(approval)
+  if (closed.size > limits.closedFormsMax) closed.delete(closed.values().next().value!)
+  return { kind: 'closed' }
+}

@@ -1,0 +1,79 @@
+/** The form in which a host asks its human about a call, and what the human's answer means. */
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
+import { AppError, isObject, type Json, visible } from '#model'
+import { argumentsText, type Decision, originLines, type Question } from '#verbs'
+
+/** What a client sends back; it is not trusted to keep to the form. */
+export type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> | undefined }
+
+const choices = {
+  once: 'Allow once',
+  run: 'Allow this tool for the rest of the run',
+  always: 'Always allow this tool',
+  deny: 'Deny',
+}
+
+/** `problem` is what was wrong with the last answer to the same question. */
+export function formOf(question: Question, problem: string | null): ElicitRequestFormParams {
+  const { tool, effect, why, run, call, command, url } = question
+  const { text, isWhole } = argumentsText(question)
+  const origins = originLines(question)
+  const lines = [
+    ...(problem === null ? [] : [`That could not be done: ${visible(problem)}`, '']),
+    `Allow ${visible(tool)}? Its effect is ${effect ?? 'unknown'}.`,
+    `Arguments: ${text}`,
+    ...(isWhole ? [] : [`These are not all of them: metier run show ${run}`]),
+    ...(origins.length === 0 ? [] : [`They came from: ${origins.join('; ')}`]),
+    `Asked because: ${visible(why)} (run ${run}, call ${call})`,
+    `Elsewhere: ${url === null ? command : `${url} or ${command}`}`,
+  ]
+  const decision = {
+    type: 'string' as const,
+    title: 'Decision',
+    description: 'once, for the rest of the run, always, or deny',
+    enum: Object.keys(choices),
+    enumNames: Object.values(choices),
+  }
+  const args = {
+    type: 'string' as const,
+    title: 'Arguments',
+    description: 'Change them to let the call be made with others (JSON).',
+    default: text,
+  }
+  const reason = { type: 'string' as const, title: 'Reason', description: 'The agent reads it if you deny.' }
+  return {
+    mode: 'form',
+    message: lines.join('\n'),
+    requestedSchema: {
+      type: 'object',
+      properties: { decision, ...(isWhole ? { arguments: args } : {}), reason },
+      required: ['decision'],
+    },
+  }
+}
+
+/** Null where nothing was decided: closed, or not what the form asks for. Edited arguments that are no JSON are an error. */
+export function decisionOf(question: Question, { action, content }: Reply): Decision | null {
+  if (action === 'decline') return { answer: 'denied' }
+  if (action !== 'accept' || !isObject(content)) return null
+  const { decision, arguments: args, reason } = content
+  const said = typeof reason === 'string' && reason.trim() !== '' ? { reason: reason.trim() } : {}
+  if (decision === 'deny') return { answer: 'denied', ...said }
+  if (decision !== 'once' && decision !== 'run' && decision !== 'always') return null
+  return { answer: 'approved', scope: decision, ...said, ...editedArguments(question, args) }
+}
+
+function editedArguments(question: Question, given: unknown): { args?: Json } {
+  if (typeof given !== 'string' || given.trim() === '') return {}
+  const args = parsed(given)
+  return JSON.stringify(args) === JSON.stringify(question.args) ? {} : { args }
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const details = `they are not JSON (${(error as Error).message})`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot read the arguments: ${details}`, { param: 'args', details })
+  }
+}
