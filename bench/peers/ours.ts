@@ -25,31 +25,27 @@ export const chainGraph: Plan = {
   })),
 }
 
-const step: Tool = {
-  id: 'w:step',
-  server: 'w',
-  name: 'step',
-  description: 'Count one further',
-  input: { type: 'object', properties: { n: { type: 'number' } } },
-  annotations: {},
-  effect: 'unsafe',
-  effectFrom: 'default',
-  digest: 'w:step',
+function toolOf(name: string, effect: Tool['effect']): Tool {
+  const input = { type: 'object', properties: { n: { type: 'number' } } }
+  const said = { description: 'Count one further', input, annotations: {}, digest: name }
+  return { id: `w:${name}`, server: 'w', name, ...said, effect, effectFrom: 'configuration' }
 }
 
+const tools = [toolOf('step', 'unsafe'), toolOf('last', 'idempotent')]
+
 /** A step as the peers have it: a function of this process. Everything before and after it is what every run goes through. */
-export function inProcess(act: (args: Json) => Promise<Json> | Json = count): Catalog {
+export function inProcess(act: (args: Json, tool: string) => Promise<Json> | Json = count): Catalog {
   const none = openCatalog({ servers: {}, folder: tmpdir(), baseEnv: {} })
   return {
     ...none,
-    tool: async (id) => (id === step.id ? step : undefined),
+    tool: async (id) => tools.find((tool) => tool.id === id),
     problemOfServer: () => null,
-    try: async (_, args): Promise<Try> => ({ outcome: 'answered', ok: true, value: await act(args) }),
+    try: async ({ name }, args): Promise<Try> => ({ outcome: 'answered', ok: true, value: await act(args, name) }),
     digests: () => ({}),
   }
 }
 
-function count(args: Json): Json {
+export function count(args: Json): Json {
   return { n: (args as { n: number }).n + 1, payload }
 }
 

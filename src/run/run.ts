@@ -87,7 +87,7 @@ export function openEngine(parts: Parts): Engine {
   const starting = new Map<string, Promise<ActiveRun>>()
   const resuming = new Map<RunId, Promise<ActiveRun>>()
   /** Dead owners of whom nothing is left. */
-  const ended = new Set<ProcessId>()
+  const ended = new Map<ProcessId, Promise<void>>()
   const standing = openStandingRules(store)
   const programs = openPrograms(boxes)
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
@@ -200,9 +200,13 @@ export function openEngine(parts: Parts): Engine {
   /** Nothing of a dead owner may act any more when another goes on in its place. */
   const endLeftovers = async (run: RunId): Promise<void> => {
     const owner = store.run(run)?.owner ?? null
-    if (owner === null || owner === store.process || ended.has(owner) || store.isAlive(owner)) return
-    await queue.leftovers(owner)
-    ended.add(owner)
+    if (owner === null || owner === store.process || (!ended.has(owner) && store.isAlive(owner))) return
+    const end = ended.get(owner) ?? queue.leftovers(owner)
+    ended.set(owner, end)
+    await end.catch((error) => {
+      ended.delete(owner)
+      throw error
+    })
   }
 
   const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
