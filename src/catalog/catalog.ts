@@ -4,23 +4,26 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
+import { type CallOptions, type Facts, factsOf } from './attend.ts'
 import { effectOf } from './definition.ts'
 import { type CatalogOptions, type Entry, listOf, observe, openEntry, type ToolList } from './entry.ts'
 import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
 import { leftoversOf } from './leftovers.ts'
 import type { Login, Oauth } from './oauth.ts'
+import type { Passage, PassageOptions } from './passage.ts'
 import { type PinRecord, Pins } from './pins.ts'
 import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
-import type { CallOptions } from './upstream.ts'
 import { problemOf } from './validate.ts'
 
+export { type Attendant, type Heard, type Progress, passableCapabilities, type Question } from './attend.ts'
 export { certainProblems, type Open } from './certain.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
 export { leftoversOf } from './leftovers.ts'
 export { openCallback } from './oauth-callback.ts'
 export { authorizationFetch } from './oauth-fetch.ts'
 export type { Authorize } from './oauth-flow.ts'
+export type { Passage, PassageOptions } from './passage.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
 export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
@@ -39,6 +42,10 @@ export type Catalog = {
   /** From now on the tool counts as it is; answers with what was accepted, empty where nothing had changed. */
   accept(tool: Tool, who: string): Promise<ToolDiff>
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try>
+  /** What a server says of itself; it is started for that. */
+  facts(server: string): Promise<Facts>
+  /** A conversation with one server for one client of ours; whoever opens it closes it. */
+  passage(server: string, options: PassageOptions): Passage
   /** The run has used these servers before, maybe in another process: what it began in stateful ones may be gone. */
   carryOver(run: string, servers: Iterable<string>): void
   /** Resolves when nothing is alive any more that a dead process of ours had started. */
@@ -89,17 +96,24 @@ export function openCatalog(options: CatalogOptions): Catalog {
     async try(tool, args, callOptions) {
       const entry = entries.get(tool.server)
       if (entry === undefined) return unknownServer(tool)
-      const said = await entry.upstream.try(tool, args, callOptions)
+      const { passage } = callOptions.attendant ?? {}
+      const line = passage?.server === tool.server ? passage : entry.upstream
+      const said = await line.try(tool, args, callOptions)
       const outcome = hideInTry(said, entry.oauth?.secrets() ?? [])
       if (outcome.outcome === 'answered' && outcome.ok && observe(entry, tool, outcome.value)) changed()
       return outcome
     },
+    async facts(server) {
+      const signal = AbortSignal.timeout(limits.upstreamStartMsMax)
+      return find(entries, server).upstream.use(async ({ client }) => factsOf(client), signal)
+    },
+    passage: (server, asked) => find(entries, server).passage(asked),
     carryOver(run, servers) {
       for (const server of servers) entries.get(server)?.upstream.carryOver(run)
     },
     leftoversOf: (process) => leftoversOf(process),
     release(run) {
-      for (const { upstream } of entries.values()) upstream.release(run)
+      for (const line of linesOf(entries)) line.release(run)
     },
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
@@ -116,10 +130,25 @@ export function openCatalog(options: CatalogOptions): Catalog {
     logout: (server) => oauthOf(entries, server).logout(),
     async close() {
       for (const { shapes } of entries.values()) shapes.close()
-      await Promise.all([...entries.values()].map(({ upstream }) => upstream.close()))
+      await Promise.all(linesOf(entries).map((line) => line.close()))
       guard.close()
     },
   }
+}
+
+function find(entries: ReadonlyMap<string, Entry>, server: string): Entry {
+  const entry = entries.get(server)
+  if (entry !== undefined) return entry
+  const details = `the configuration has ${[...entries.keys()].join(', ') || 'none'}`
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot find the server "${server}": ${details}`, {
+    param: 'server',
+    details,
+  })
+}
+
+/** Every conversation with a server, those for one client included. */
+function linesOf(entries: ReadonlyMap<string, Entry>) {
+  return [...entries.values()].flatMap(({ upstream, passages }) => [upstream, ...passages])
 }
 
 function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {

@@ -8,6 +8,7 @@ import {
   type Tool as ToolDefinition,
 } from '@modelcontextprotocol/client'
 import { AppError, limits, type ServerConfig } from '#model'
+import { listenFor, listsOf, type Peer } from './attend.ts'
 import type { Guard } from './guard.ts'
 import { HttpWire } from './http.ts'
 import type { Oauth } from './oauth.ts'
@@ -26,6 +27,8 @@ export type Surroundings = {
   oauth: Oauth | null
   /** The server says what its tools are; resolves when that is on the record. */
   changed: (definitions: ToolDefinition[]) => Promise<void>
+  /** For whom the conversation is held, where it is not for everybody. */
+  peer?: Peer
 }
 
 /** One way to open the conversation: as we remember it, by asking first, or in the old manner. */
@@ -83,25 +86,46 @@ function definedOf(env: { PATH?: string; HOME?: string }): Record<string, string
 async function converse(
   wire: Wire,
   { prior, mode }: Manner,
-  { changed }: Surroundings,
+  { changed, peer }: Surroundings,
   signal: AbortSignal,
 ): Promise<Connection> {
+  const toolsChanged = (definitions: ToolDefinition[] | null) => {
+    if (definitions) void changed(definitions).then(() => peer?.heard({ method: 'notifications/tools/list_changed' }))
+  }
   const client = new Client(
     { name: 'metier', version: '0.1.0' },
     {
       versionNegotiation: { mode },
-      // A question of the server in the middle of a call has nobody to answer it: it is an error of that call.
+      capabilities: peer?.capabilities ?? {},
+      // A question in the middle of a request is for whoever made it; where nobody is there, it is an error of that request.
       inputRequired: { autoFulfill: false },
       listMaxPages: limits.catalogPagesMax,
-      listChanged: { tools: { onChanged: (_error, definitions) => definitions && void changed(definitions) } },
+      listChanged: {
+        tools: { debounceMs: limits.listChangedMs, onChanged: (_error, definitions) => toolsChanged(definitions) },
+        ...(peer && listsOf(peer)),
+      },
     },
   )
+  if (peer) listenFor(peer, client)
   const options = { timeout: limits.upstreamStartMsMax, signal }
   await client.connect(wire, prior === undefined ? options : { ...options, prior })
+  if (prior !== undefined) hearChanges(client, peer !== undefined)
   const definitions = await listTools(client, signal)
   const discover = client.getDiscoverResult()
   const modern = client.getProtocolEra() === 'modern' && discover !== undefined
   return { client, wire, era: modern ? { kind: 'modern', discover } : { kind: 'legacy' }, definitions }
+}
+
+/** With an era that we remember, the client does not subscribe to the changes of lists by itself. */
+function hearChanges(client: Client, forPeer: boolean): void {
+  const { tools, prompts, resources } = client.getServerCapabilities() ?? {}
+  const filter = {
+    ...(tools?.listChanged && { toolsListChanged: true }),
+    ...(forPeer && prompts?.listChanged && { promptsListChanged: true }),
+    ...(forPeer && resources?.listChanged && { resourcesListChanged: true }),
+  }
+  // A server that does not let itself be listened to is no worse than one that never says that it changed.
+  if (Object.keys(filter).length > 0) client.listen(filter).catch(() => {})
 }
 
 export async function listTools(client: Client, signal?: AbortSignal): Promise<ToolDefinition[]> {

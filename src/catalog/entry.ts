@@ -7,9 +7,10 @@ import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
 import { Oauth } from './oauth.ts'
 import type { Authorize } from './oauth-flow.ts'
+import { Passage, type PassageOptions } from './passage.ts'
 import type { PinRecord, Pins } from './pins.ts'
 import { openShapes, type Shapes } from './shapes.ts'
-import { Upstream } from './upstream.ts'
+import { Upstream, type UpstreamOptions } from './upstream.ts'
 
 export type CatalogOptions = {
   servers: Readonly<Record<string, ServerConfig>>
@@ -39,6 +40,9 @@ export type Entry = {
   shapes: Shapes
   live: boolean
   upstream: Upstream
+  /** Conversations held for one client each. */
+  passages: Set<Passage>
+  passage(options: PassageOptions): Passage
   oauth: Oauth | null
   /** While it is being asked for its tools. */
   asking: Promise<void> | null
@@ -75,7 +79,7 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     }
   }
   const now = (tool: Tool) => entry.tools?.find((other) => other.name === tool.name) ?? tool
-  const upstream = new Upstream({
+  const own: UpstreamOptions = {
     name,
     config,
     guard,
@@ -85,9 +89,22 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     opened,
     changed,
     problemOf: (tool) => pins.problemOf(now(tool)),
-  })
+  }
+  const upstream = new Upstream(own)
+  const passages = new Set<Passage>()
+  const passage = (asked: PassageOptions) => {
+    const held = new Passage(
+      name,
+      (peer) => new Upstream({ ...own, peer }),
+      asked,
+      () => passages.delete(held),
+    )
+    passages.add(held)
+    return held
+  }
   const tools = remembered && toolsOf(remembered.tools)
-  const entry: Entry = { name, digest, tools, shapes, live: false, upstream, oauth, asking: null, failure: null }
+  const lines = { upstream, passages, passage, oauth }
+  const entry: Entry = { name, digest, tools, shapes, live: false, ...lines, asking: null, failure: null }
   return entry
 }
 

@@ -16,7 +16,16 @@ function hidden(value: unknown, secrets: readonly string[]): unknown {
 
 export function hideInTry(outcome: Try, secrets: readonly string[]): Try {
   if (secrets.length === 0) return outcome
-  if (outcome.outcome === 'answered' && outcome.ok) return { ...outcome, value: hide<Json>(outcome.value, secrets) }
-  const { code, message, context, cause } = outcome.error
-  return { ...outcome, error: new AppError(code, hide(message, secrets), hide(context, secrets), cause) }
+  if (outcome.outcome === 'answered') return hideInAnswer(outcome, secrets)
+  return { ...outcome, error: hideInError(outcome.error, secrets) }
+}
+
+function hideInAnswer(outcome: Try & { outcome: 'answered' }, secrets: readonly string[]): Try {
+  const answer = outcome.answer === undefined ? {} : { answer: hide(outcome.answer, secrets) }
+  if (outcome.ok) return { ...outcome, ...answer, value: hide<Json>(outcome.value, secrets) }
+  return { ...outcome, ...answer, error: hideInError(outcome.error, secrets) }
+}
+
+function hideInError({ code, message, context, cause }: AppError, secrets: readonly string[]): AppError {
+  return new AppError(code, hide(message, secrets), hide(context, secrets), cause)
 }

@@ -1,6 +1,6 @@
 /** What a server said, or did not say, becomes one of the three outcomes of a try. */
-import { type CallToolResult, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { AppError, isObject, type Json, type Try, type Usage } from '#model'
+import { type CallToolResult, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { AppError, isObject, type Json, type JsonObject, type Try, type Usage } from '#model'
 import type { Receipt } from './receipts.ts'
 
 /** Structured content, else the text as JSON, else the text; several parts stay a list. */
@@ -16,12 +16,13 @@ export function resultOf({ structuredContent, content }: CallToolResult): Json {
   }
 }
 
-export function answered(tool: string, result: CallToolResult): Try {
-  const usage = usageOf(result._meta)
-  if (!result.isError) return { outcome: 'answered', ok: true, value: resultOf(result), ...usage }
+/** `whole` keeps the answer as it came beside what is made of it. */
+export function answered(tool: string, result: CallToolResult, whole = false): Try {
+  const more = { ...usageOf(result._meta), ...(whole && { answer: { result: result as Json } }) }
+  if (!result.isError) return { outcome: 'answered', ok: true, value: resultOf(result), ...more }
   const texts = (result.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []))
   const said = texts.join('\n') || JSON.stringify(result.structuredContent ?? result.content ?? null)
-  return { outcome: 'answered', ok: false, error: toolError(tool, said), ...usage }
+  return { outcome: 'answered', ok: false, error: toolError(tool, said), ...more }
 }
 
 /** What the call used, where the server says so in the words of OpenTelemetry, or under "usage". */
@@ -47,15 +48,18 @@ export function failed(
   why: AppError | null,
   error: unknown,
   lost: () => AppError,
+  whole = false,
 ): Try {
   if (receipt.state === 'answered') {
-    return {
-      outcome: 'answered',
-      ok: false,
-      error: toolError(tool, error instanceof Error ? error.message : String(error)),
-    }
+    const said = error instanceof Error ? error.message : String(error)
+    const answer = whole && error instanceof ProtocolError ? { answer: { error: errorOf(error) } } : {}
+    return { outcome: 'answered', ok: false, error: toolError(tool, said), ...answer }
   }
   return { outcome: receipt.state === 'waiting' ? 'not_sent' : 'unknown', error: why ?? lost() }
+}
+
+function errorOf({ code, message, data }: ProtocolError): JsonObject {
+  return { code, message, ...(data !== undefined && { data: data as Json }) }
 }
 
 export function timeoutOf(tool: string, timeoutMs: number): AppError {

@@ -1,6 +1,8 @@
 /** One upstream server over its life: started when needed, ended when idle, started again after a death. */
-import { type AppError, isObject, type Json, type ServerConfig, type Tool, type Try } from '#model'
+import { ProtocolError } from '@modelcontextprotocol/client'
+import { type AppError, isObject, type Json, type JsonObject, type ServerConfig, type Tool, type Try } from '#model'
 import { abortable } from './abortable.ts'
+import type { CallOptions } from './attend.ts'
 import { Backoff } from './backoff.ts'
 import {
   type Connection,
@@ -15,6 +17,7 @@ import {
 import { Lives } from './lives.ts'
 import { answered, cancelledOf, failed, isTimeout, stateLost, timeoutOf } from './outcome.ts'
 import { hasForgotten } from './refused.ts'
+import { inRounds } from './rounds.ts'
 import { openSlots } from './slots.ts'
 
 export type UpstreamOptions = Surroundings & {
@@ -27,8 +30,9 @@ export type UpstreamOptions = Surroundings & {
   problemOf: (tool: Tool) => AppError | null
 }
 
-/** `run` matters to a stateful server: what a run began in one life of it cannot go on in another. */
-export type CallOptions = { signal: AbortSignal; timeoutMs: number; run?: string }
+/** Gives our place to others while a server waits for answers to its questions. */
+type Meanwhile = <Value>(asking: Promise<Value>) => Promise<Value>
+type Calling = CallOptions & { meanwhile: Meanwhile }
 
 /** One conversation, from the moment it is begun; `life` counts them, `calls` are those under way in it. */
 type Line = { life: number; made: Promise<Connection>; stop: AbortController; calls: number; retired: boolean }
@@ -66,7 +70,13 @@ export class Upstream {
   async try(tool: Tool, args: Json, options: CallOptions): Promise<Try> {
     this.#open++
     try {
-      const leave = await this.#slots.take(options.signal)
+      let leave = await this.#slots.take(options.signal)
+      const meanwhile: Meanwhile = async (asking) => {
+        leave()
+        const answers = await asking
+        leave = await this.#slots.take(options.signal)
+        return answers
+      }
       try {
         const resting = this.#line === null ? this.#backoff.problemAt(Date.now()) : null
         if (resting !== null) return { outcome: 'not_sent', error: resting }
@@ -74,7 +84,7 @@ export class Upstream {
         const connection = await abortable(line.made, options.signal)
         const problem = this.#options.problemOf(tool)
         if (problem !== null) return { outcome: 'not_sent', error: problem }
-        return await this.#callIn(line, connection, tool, args, options)
+        return await this.#callIn(line, connection, tool, args, { ...options, meanwhile })
       } finally {
         leave()
       }
@@ -84,6 +94,29 @@ export class Upstream {
     } finally {
       this.#left()
     }
+  }
+
+  /** Any other use of the conversation. */
+  async use<Value>(work: (connection: Connection) => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    const leave = this.stay()
+    let line: Line | null = null
+    try {
+      line = this.#connect()
+      return await work(await abortable(line.made, signal))
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      const { wire } = (await line?.made.catch(() => null)) ?? {}
+      if (wire !== undefined && hasForgotten(wire, error)) this.#retire(line!)
+      throw this.#unreachable(wire ?? null, error)
+    } finally {
+      leave()
+    }
+  }
+
+  /** The server is not ended for want of use until what this answers with is called. */
+  stay(): () => void {
+    this.#open++
+    return () => this.#left()
   }
 
   /** The run has used the server before: what it began there may be gone. */
@@ -105,7 +138,7 @@ export class Upstream {
   }
 
   /** A stateful server that was started anew under a run is not called for it again. */
-  async #callIn(line: Line, connection: Connection, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
+  async #callIn(line: Line, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {
     const { config, name } = this.#options
     if (!config.stateful || options.run === undefined) return this.#call(line, connection, tool, args, options)
     const takeBack = this.#lives.use(options.run, line.life)
@@ -115,9 +148,9 @@ export class Upstream {
     return outcome
   }
 
-  async #call(line: Line, connection: Connection, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
+  async #call(line: Line, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {
     const { client, wire } = connection
-    const { signal, timeoutMs } = options
+    const { signal, timeoutMs, whole = false, attendant: { ask, progress } = {} } = options
     const broken = new AbortController()
     const own = isObject(args) ? { ...args } : {}
     const receipt = wire.receipts.expect(own, () => broken.abort(new Error('the answer broke off')))
@@ -126,13 +159,16 @@ export class Upstream {
       // With the definition at hand the client neither repeats a call by itself nor judges what the tool answers.
       const toolDefinition = { name: tool.name, inputSchema: tool.input as ToolDefinition['inputSchema'] }
       const both = AbortSignal.any([signal, broken.signal])
-      const call = { name: tool.name, arguments: own }
-      return answered(tool.id, await client.callTool(call, { signal: both, timeout: timeoutMs, toolDefinition }))
+      const call = { name: tool.name, arguments: own, ...metaOf(options) }
+      const how = { signal: both, timeout: timeoutMs, toolDefinition, ...(progress && { onprogress: progress }) }
+      if (ask === undefined) return answered(tool.id, await client.callTool(call, how), whole)
+      const send = (round: object) => client.callTool({ ...call, ...round }, { ...how, allowInputRequired: true })
+      return answered(tool.id, await inRounds(send, ask, options.meanwhile), whole)
     } catch (error) {
       if (hasForgotten(wire, error)) this.#retire(line)
       const timedOut = isTimeout(error) && !broken.signal.aborted
       const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : null
-      return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error))
+      return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error), whole)
     } finally {
       wire.receipts.forget(receipt)
       line.calls--
@@ -195,4 +231,9 @@ export class Upstream {
   #unreachable(wire: Wire | null, error: unknown): AppError {
     return unreachable(this.#options.name, this.#options.config, wire, error)
   }
+}
+
+function metaOf({ traceparent, attendant }: CallOptions): { _meta?: JsonObject } {
+  const meta = { ...attendant?.meta, ...(traceparent && { traceparent }) }
+  return Object.keys(meta).length === 0 ? {} : { _meta: meta }
 }

@@ -15,6 +15,7 @@ import {
   SdkErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { Attendant } from '#catalog'
 import { isObject, type JsonObject, limits, toAppError } from '#model'
 import { homePaths } from '#record'
 import type { Question } from '#verbs'
@@ -59,9 +60,22 @@ export function askerOf(forms: Forms, context: ServerContext, declared: unknown)
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined
   const isModern = envelope !== undefined
   const capabilities = isModern ? envelope[CLIENT_CAPABILITIES_META_KEY] : declared
-  const { elicitation } = isObject(capabilities) ? capabilities : {}
-  if (!isObject(elicitation) || ('url' in elicitation && !('form' in elicitation))) return null
+  if (!canShow(capabilities)) return null
   return isModern ? modernAsker(forms, context) : legacyAsker(context)
+}
+
+export function canShow(capabilities: unknown): boolean {
+  const { elicitation } = isObject(capabilities) ? capabilities : {}
+  return isObject(elicitation) && (!('url' in elicitation) || 'form' in elicitation)
+}
+
+/** Where a question of a server has its way to the client already, ours goes the same way. */
+export function askerBy(ask: NonNullable<Attendant['ask']>): Asker {
+  const show: Asker['show'] = async (question, _round, problem) => {
+    const params = formOf(question, problem) as JsonObject
+    return (await ask({ method: 'elicitation/create', params }, null)) as Reply
+  }
+  return { back: null, show }
 }
 
 function legacyAsker({ mcpReq }: ServerContext): Asker {

@@ -2,14 +2,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Catalog } from '#catalog'
 import { AppError, type Config, limits, toAppError } from '#model'
 import { openApi } from './api.ts'
 import type { Routes } from './approvals.ts'
 import { type Authentication, type Known, metadataPath, openAuthentication } from './authentication.ts'
 import { closeServer } from './close.ts'
 import { formKey, openForms } from './elicit.ts'
+import { type Endpoints, openEndpoints } from './endpoints.ts'
 import { checkOpenness, refusal } from './guard.ts'
-import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import { clientOfAddress, openRate, type Rate, tooOften } from './rate.ts'
 import { headersOfAll, sendError, sendJson } from './reply.ts'
 import { newStartToken, type StartToken } from './start-token.ts'
@@ -26,6 +27,9 @@ type Options = {
   auth?: Config['http']['auth']
   /** From the first to the last byte of a request. */
   requestMsMax?: number
+  /** Servers that stand whole beside the surface, and the one that stands in its place. */
+  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests'>
+  passthrough?: string
 } & Partial<Pick<Config['http'], 'url' | 'issuer' | 'audience' | 'scope' | 'rate'>>
 
 export type HttpDoor = {
@@ -49,7 +53,7 @@ export async function serveHttp(options: Options): Promise<HttpDoor> {
   const url = urlOf(server, host)
   const stop = new AbortController()
   const executes = openRate(http.rate.executes)
-  const mcp = openMcpEndpoint(verbs, version, log, executes, openForms(formKey(http.home)))
+  const mcp = openEndpoints({ ...options, executes, forms: openForms(formKey(http.home)) })
   const token = newStartToken(http.url ?? url)
   const api = openApi({ verbs, version, url, token, stop: stop.signal })
   const authentication = openAuthentication({ http, home: http.home }, http.url ?? url, log)
@@ -84,7 +88,7 @@ const defaults: Door = {
 
 type Behind = {
   api: ReturnType<typeof openApi>
-  mcp: McpEndpoint
+  mcp: Endpoints
   authentication: Authentication
   requests: Rate
   token: StartToken
@@ -102,9 +106,11 @@ function answerer({ api, mcp, authentication, requests, token, url, stop }: Behi
     const { metadata } = authentication
     if (metadata !== null && (path === metadataPath || path === `${metadataPath}/mcp`))
       return sendJson(response, metadata)
-    const isKnown = path === '/healthz' || (path !== '/mcp' && token.isBroughtBy(request))
+    const isMcp = path === '/mcp' || path.startsWith('/mcp/')
+    const isKnown = path === '/healthz' || (!isMcp && token.isBroughtBy(request))
     if (!isKnown && !(await isLetIn(request, response, authentication, requests))) return
-    const routes: Routes | null = path === '/mcp' ? { GET: mcp.serve, POST: mcp.serve, DELETE: mcp.serve } : api(path)
+    const serve = isMcp ? mcp.at(path)?.serve : undefined
+    const routes: Routes | null = serve ? { GET: serve, POST: serve, DELETE: serve } : api(path)
     if (routes === null) return sendError(response, missing(path), 404)
     const methods = Object.keys(routes)
     if (!methods.includes(request.method ?? '')) {

@@ -1,34 +1,41 @@
-/** The endpoint /mcp: tells the two protocol eras apart, the older with sessions, the newer without. */
+/** An endpoint of MCP: tells the two protocol eras apart, the older with sessions, the newer without. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
-import { classifyInboundRequest, createMcpHandler } from '@modelcontextprotocol/server'
-import { limits } from '#model'
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  type Server,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server'
+import { isObject, type JsonObject, limits } from '#model'
 import type { Known } from './authentication.ts'
 import { readBody } from './body.ts'
-import type { Forms } from './elicit.ts'
 import { callsIn, type Rate, sendTooOften } from './rate.ts'
 import { sendRpcError } from './reply.ts'
-import { createMcpServer } from './server.ts'
 import { openSessions } from './sessions.ts'
-import type { Verbs } from './verbs.ts'
 
 export type McpEndpoint = {
   serve(request: Known, response: ServerResponse): Promise<void>
   close(): Promise<void>
 }
 
+/** What stands behind an endpoint: a server for each session of the older era, one for each request of the newer. */
+export type McpServers = {
+  forSession(): Server | Promise<Server>
+  forRequest(): Server | Promise<Server>
+  /** What has changed, for those who listen. */
+  bus?: ServerEventBus
+  /** Somebody begins to listen; answers with what ends it. */
+  listened?(params: JsonObject): Promise<() => Promise<void>>
+  close?(): Promise<void>
+}
+
 /** `executes` says how often each client may start something. */
-export function openMcpEndpoint(
-  verbs: Verbs,
-  version: string,
-  log: (line: string) => void,
-  executes: Rate,
-  forms: Forms,
-): McpEndpoint {
-  const newServer = () => createMcpServer(verbs, version, forms)
+export function openMcpEndpoint(servers: McpServers, log: (line: string) => void, executes: Rate): McpEndpoint {
   const onerror = ({ message }: Error) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
-  const sessions = openSessions(newServer, log)
-  const modern = createMcpHandler(newServer, { legacy: 'reject', onerror })
+  const sessions = openSessions(servers.forSession, log)
+  const { bus } = servers
+  const modern = createMcpHandler(servers.forRequest, { legacy: 'reject', onerror, ...(bus && { bus }) })
   const serveModern = toNodeHandler(modern, { onerror })
 
   const serve: McpEndpoint['serve'] = async (request, response) => {
@@ -40,12 +47,29 @@ export function openMcpEndpoint(
     if (seconds > 0) return sendTooOften(response, seconds, body.value)
     const { kind } = classifyInboundRequest(inboundOf(request, body.value))
     if (kind === 'legacy') return sessions.serve(request, response, body.value)
+    if (servers.listened && isListening(body.value)) hear(servers.listened, body.value.params, response, onerror)
     await serveModern(request as NodeIncomingMessageLike, response, body.value)
   }
   const close = async () => {
-    await Promise.all([sessions.close(), modern.close()])
+    await Promise.all([sessions.close(), modern.close(), servers.close?.()])
   }
   return { serve, close }
+}
+
+/** Heard until the answer is closed; the stream is opened at once, whether there is something to hear yet or not. */
+function hear(
+  listened: NonNullable<McpServers['listened']>,
+  params: JsonObject,
+  response: ServerResponse,
+  onerror: (error: Error) => void,
+): void {
+  const ending = listened(params)
+  ending.catch(onerror)
+  response.once('close', () => void ending.then((end) => end()).catch(() => {}))
+}
+
+function isListening(body: unknown): body is { params: JsonObject } {
+  return isObject(body) && body.method === 'subscriptions/listen' && isObject(body.params)
 }
 
 function inboundOf({ method = 'GET', headers }: IncomingMessage, body: unknown) {

@@ -18,7 +18,7 @@ export type Sessions = {
 }
 
 export function openSessions(
-  newServer: () => Server,
+  newServer: () => Server | Promise<Server>,
   log: (line: string) => void,
   sessionsMax: number = limits.httpSessionsMax,
 ): Sessions {
@@ -46,7 +46,7 @@ export function openSessions(
     const session: Session = { transport, openResponses: 0, owner }
     transport.onclose = () => void (transport.sessionId && sessions.delete(transport.sessionId))
     transport.onerror = ({ message }) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
-    await newServer().connect(transport)
+    await (await newServer()).connect(transport)
     return session
   }
 

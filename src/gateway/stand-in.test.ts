@@ -100,6 +100,7 @@ export function standIn(): StandIn {
       return events.filter(({ line }) => JSON.parse(line).run === run).map(({ line }) => line)
     },
     events: (seq, limit) => events.slice(seq, seq + limit),
+    whole: () => null,
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -1,12 +1,11 @@
 /** MCP over standard input and output, for a host that starts us: stdout carries nothing but the protocol. */
 import { StdioServerTransport, serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
+import type { Catalog } from '#catalog'
 import { limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
+import { connected } from './passthrough-door.ts'
 import { createMcpServer } from './server.ts'
 import type { Verbs } from './verbs.ts'
-
-/** In `home` is kept what outlives this process. */
-type Options = { verbs: Verbs; version: string; home?: string }
 
 type Stdio = {
   /** Settled when the host has closed its end, or after close(). */
@@ -14,12 +13,23 @@ type Stdio = {
   close(): Promise<void>
 }
 
-export async function serveStdio({ verbs, version, home = '' }: Options): Promise<Stdio> {
+type Options = {
+  verbs: Verbs
+  version: string
+  /** Where what outlives this process is kept. */
+  home?: string
+  /** One server whole, in place of the surface. */
+  passthrough?: { name: string; catalog: Pick<Catalog, 'facts' | 'passage'> }
+}
+
+export async function serveStdio({ verbs, version, home = '', passthrough }: Options): Promise<Stdio> {
+  const forms = openForms(formKey(home))
+  const newServer = () =>
+    passthrough === undefined ? createMcpServer(verbs, version, forms) : connected({ verbs, forms, ...passthrough })
   const transport = new StdioServerTransport(process.stdin, process.stdout, {
     maxBufferSize: limits.stdioMessageBytesMax,
   })
-  const forms = openForms(formKey(home))
-  const connection = serveEras(() => createMcpServer(verbs, version, forms), {
+  const connection = serveEras(newServer, {
     transport,
     onerror: (error) => process.stderr.write(`metier: stdio: ${error.message.slice(0, limits.previewCharactersMax)}\n`),
   })

@@ -9,6 +9,7 @@ export type Verbs = Pick<
   | 'execute'
   | 'result'
   | 'exposed'
+  | 'whole'
   | 'runs'
   | 'run'
   | 'approvals'

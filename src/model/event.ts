@@ -42,6 +42,8 @@ export type EventBodies = {
     servers: Record<string, string>
     isolation: IsolationReport | null
     key?: string
+    /** The W3C trace context in which the run was asked for. */
+    traceparent?: string
     parent?: string
     /** `args` are those that the call at the fork gets in place of the program's. */
     forkedFrom?: { run: string; at: string; args?: unknown }
@@ -64,6 +66,8 @@ export type EventBodies = {
     ok: boolean
     value?: RawJson | unknown
     error?: ErrorData
+    /** What the server said, as it came, where the plan wants it whole. */
+    answer?: RawJson | unknown
     ms: number
     /** As the tool reported it. */
     usage?: Usage

@@ -1,5 +1,8 @@
 /** Every bound of the product in one place, each with its unit. */
+import { passageLimits } from './limits-passage.ts'
+
 export const limits = {
+  ...passageLimits,
   /** A member of an event's body whose JSON text is longer stands as a blob. */
   eventValueBytesMax: 64 * 1024,
   eventLineBytesMax: 1024 * 1024,

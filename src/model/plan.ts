@@ -13,6 +13,8 @@ export type DagTask = {
   sideEffects?: boolean
   retry?: { max: number; backoffMs: number }
   timeoutMs?: number
+  /** The tool's answer is kept on the record as it came, beside the value that is made of it. */
+  whole?: boolean
   when?: Binding & { equals?: Json; exists?: boolean }
   forEach?: Binding
 }

@@ -10,6 +10,8 @@ export type IssuedCall = {
   /** A program that runs in a box of its own as this call; its own calls are numbered below it. */
   code?: string
   timeoutMs?: number
+  /** The answer is kept as it came. */
+  whole?: boolean
   /** A human is asked even where the policy allows it. */
   ask?: boolean
 }

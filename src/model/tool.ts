@@ -26,11 +26,14 @@ export type Tool = {
 /** What a tool says that a call of it used. */
 export type Usage = { tokens?: number; cost?: number }
 
-/** The three outcomes of a try; `answered` with an error is the tool's own word. */
+/** What a server answered, as it came: a result of the protocol, or an error of it. */
+export type Answer = { result: Json } | { error: Json }
+
+/** The three outcomes of a try; `answered` with an error is the tool's own word. `answer` is there where it was wanted. */
 export type Try =
   | { outcome: 'not_sent'; error: AppError }
-  | { outcome: 'answered'; ok: true; value: Json; usage?: Usage }
-  | { outcome: 'answered'; ok: false; error: AppError; usage?: Usage }
+  | { outcome: 'answered'; ok: true; value: Json; usage?: Usage; answer?: Answer }
+  | { outcome: 'answered'; ok: false; error: AppError; usage?: Usage; answer?: Answer }
   | { outcome: 'unknown'; error: AppError }
 
 export function mayRepeat(effect: Effect): boolean {

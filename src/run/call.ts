@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Catalog } from '#catalog'
 import {
+  type Answer,
   AppError,
   type Budget,
   type Effect,
@@ -46,6 +47,7 @@ export type OpenCall = {
   /** Arguments that a human put in place of the program's. */
   edited?: string
   timeoutMs?: number
+  whole?: boolean
   ask?: boolean
   /** `nested` moves when the program inside it does. */
   state: 'moving' | 'asking' | 'uncertain' | 'nested'
@@ -122,23 +124,26 @@ export function issuedBody({ id, tool, task, args, effect, key, definition }: Op
   }
 }
 
-export type Result = ({ ok: true; value: Json } | { ok: false; error: AppError }) & { usage?: Usage }
+export type Result = ({ ok: true; value: Json } | { ok: false; error: AppError }) & { usage?: Usage; answer?: Answer }
 
 type Keeping = { secrets: Secrets; chain: { run: RunId }; plan: 'code' | 'dag' }
 
 /** What a result leaves in the record, without its secrets. */
 export function resultMember(call: OpenCall, result: Result, { secrets, chain, plan }: Keeping) {
   const from = splitToolId(call.tool)?.server ?? 'metier'
+  const { answer } = result
+  const whole = answer === undefined ? {} : { answer: new RawJson(toText(secrets.hide(answer, from))) }
   if (!result.ok) {
     const { context, ...error } = result.error.toJSON()
     const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
-    return { ok: false, error: hidden as unknown as ErrorData, bytes: 0 }
+    return { ok: false, error: hidden as unknown as ErrorData, ...whole, bytes: 0 }
   }
   const value = new RawJson(toText(secrets.hide(result.value, from)))
   const bytes = Buffer.byteLength(value.text)
   const isForProgram = plan === 'code' || call.id.includes('.')
   const large = tooLarge(chain.run, call, bytes, isForProgram ? limits.resultBytesMax : limits.blobBytesMax)
-  return large === null ? { ok: true, value, bytes } : { ok: false, value, error: large.toJSON(), bytes }
+  if (large !== null) return { ok: false, value, error: large.toJSON(), bytes }
+  return { ok: true, value, ...whole, bytes }
 }
 
 type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'> }

@@ -21,6 +21,7 @@ import { denial, denied, isAnswered, question, settledResult } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
 import { type Spent, spend } from './spent.ts'
+import { tellerOf } from './tell.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
 
 type Resolved = EventBodies['call.resolved']
@@ -30,6 +31,7 @@ export class Calls {
   readonly open = new Map<string, OpenCall>()
   #moving = 0
   readonly #spent: Spent
+  readonly #tell: (tool: string) => void
   #closed = false
   readonly #queue: OpenCall[] = []
 
@@ -37,6 +39,7 @@ export class Calls {
   constructor(desk: Desk, spent: Spent) {
     this.#desk = desk
     this.#spent = { ...spent }
+    this.#tell = tellerOf(desk)
   }
 
   /** True when only humans can move what is open. */
@@ -282,6 +285,7 @@ export class Calls {
       by,
     }
     const { at } = this.#desk.chain.append('call.resolved', body)
+    this.#tell(call.tool)
     this.#desk.resolved(placeOf(call.id).program, delivery(body, at))
   }
 

@@ -9,6 +9,7 @@ const rules: Rule[] = [
   ['arguments', isObject, 'an object'],
   ['dependsOn', (value) => Array.isArray(value) && value.every((id) => typeof id === 'string'), 'a list of ids'],
   ['sideEffects', (value) => typeof value === 'boolean', 'true or false'],
+  ['whole', (value) => typeof value === 'boolean', 'true or false'],
   ['timeoutMs', (value) => isCount(value, limits.taskTimeoutMsMax) && value !== 0, `1 to ${limits.taskTimeoutMsMax}`],
   ['retry', isRetry, `{ max: at most ${limits.taskRetriesMax}, backoffMs }`],
   ['when', isCondition, '{ $from, path?, equals? or exists? }'],

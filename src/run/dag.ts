@@ -144,7 +144,7 @@ class Graph {
   }
 
   #issue(step: Step): void {
-    const { id, tool = programTool, timeoutMs, sideEffects } = step.task
+    const { id, tool = programTool, timeoutMs, sideEffects, whole } = step.task
     const code = codeOf(step.task)
     this.#steps.push(step)
     this.#calls.push({
@@ -154,6 +154,7 @@ class Graph {
       ...(code === null ? {} : { code }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(sideEffects === true ? { ask: true } : {}),
+      ...(whole === true ? { whole } : {}),
     })
   }
 

@@ -1,5 +1,5 @@
 /** What a run's calls have at hand: where they are written, who makes them, what they may cost, and whom they tell. */
-import type { Catalog } from '#catalog'
+import type { Attendant, Catalog } from '#catalog'
 import type { AppError, ArgumentOrigin, Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
 import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
@@ -12,6 +12,9 @@ export type Desk = {
   /** Whoever makes the calls. */
   queue: Queue
   secrets: Secrets
+  journal: Journal
+  /** Who is there while the run is under way; a run that is resumed may have nobody. */
+  attendant?: Attendant
   /** Rules are tried in order; what humans write during the run stands after those it began with. */
   policy: { permissions: PermissionSet; rules: PolicyRule[] }
   budget: Budget
@@ -40,9 +43,18 @@ export type Desk = {
 /** What a conductor needs of the world: the same, before there are calls. */
 export type Score = Pick<
   Desk,
-  'chain' | 'catalog' | 'queue' | 'secrets' | 'policy' | 'pretend' | 'originsOf' | 'now' | 'pause'
+  | 'attendant'
+  | 'chain'
+  | 'journal'
+  | 'catalog'
+  | 'queue'
+  | 'secrets'
+  | 'policy'
+  | 'pretend'
+  | 'originsOf'
+  | 'now'
+  | 'pause'
 > & {
-  journal: Journal
   program: Program
   /** A program that runs as a call: the same id always gives the same chance. */
   nest(code: string, args: string, id: string, now: number): Promise<Program>

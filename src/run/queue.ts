@@ -10,10 +10,22 @@
  * - The true values of secrets are in `args`: what leaves the process is the driver's to seal.
  * - `leftovers` resolves when nothing that a dead owner handed over can have an effect any more.
  */
-import type { Catalog } from '#catalog'
+import type { Attendant, Catalog } from '#catalog'
 import { AppError, type Json, type ProcessId, type RunId, type Tool, type Try, toAppError } from '#model'
 
-export type Work = { run: RunId; call: string; attempt: number; tool: Tool; args: Json; timeoutMs: number }
+export type Work = {
+  run: RunId
+  call: string
+  attempt: number
+  tool: Tool
+  args: Json
+  timeoutMs: number
+  traceparent?: string
+  /** The answer is wanted as it came, too. */
+  whole?: boolean
+  /** Who is there, for a maker in this process; to others it means nothing. */
+  attendant?: Attendant
+}
 
 export type Queue = {
   hand(work: Work, signal: AbortSignal): Promise<Try>
@@ -45,7 +57,7 @@ export function openLocalQueue({ make, leftovers }: Local): Queue {
 /** The catalogue makes the calls; what a dead owner had started, its guard ends. */
 export function catalogQueue(catalog: Catalog): Queue {
   return openLocalQueue({
-    make: ({ tool, args, timeoutMs, run }, signal) => catalog.try(tool, args, { signal, timeoutMs, run }),
+    make: ({ tool, args, call: _, attempt: __, ...work }, signal) => catalog.try(tool, args, { ...work, signal }),
     leftovers: (owner) => catalog.leftoversOf(owner),
   })
 }

@@ -21,7 +21,7 @@ import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
-import { type Mocks, pretending } from './mocks.ts'
+import { pretending } from './mocks.ts'
 import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { type Heard, heardOf, openPrograms } from './programs.ts'
 import { watchRun } from './provenance.ts'
@@ -48,7 +48,7 @@ export type { Rehearsal, Settlement }
 
 export type Engine = {
   start(request: RunRequest): Promise<ActiveRun>
-  resume(run: RunId, by: string): Promise<ActiveRun>
+  resume(run: RunId, by: string, live?: Live): Promise<ActiveRun>
   /** Goes another way from call `at` on; that call gets `args` where they are given. */
   fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
   /** Compares the program with the record; calls nothing. */
@@ -68,6 +68,9 @@ export type ActiveRun = {
   cancel(asked: EventBodies['cancel.asked']): void
   leave(): Promise<void>
 }
+
+/** What a run has only while it is under way here. */
+type Live = Pick<RunRequest, 'mocks' | 'attendant'>
 
 type Parts = {
   store: Store
@@ -93,18 +96,19 @@ export function openEngine(parts: Parts): Engine {
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
   let closing = false
 
-  const conduct = (chain: Chain, journal: Journal, prepared: Prepared, mocks: Mocks = {}): ActiveRun => {
+  const conduct = (chain: Chain, journal: Journal, prepared: Prepared, live: Live = {}): ActiveRun => {
     const heard: Heard = async (path) => {
       await chain.durable()
       return heardOf(journalOf(chain.run), path)
     }
     const watched = watchRun(journal, programs.root(prepared, journal, heard), programs.nest(journal, heard))
     const secrets = secretsOf(journal.started.seed, chain, config)
-    const pretend = journal.started.mode === 'run' ? null : pretending(mocks, store)
+    const pretend = journal.started.mode === 'run' ? null : pretending(live.mocks ?? {}, store)
     const rules = [...config.policy.rules, ...standing(), ...journal.rules]
     const policy = { permissions: journal.started.permissions, rules }
     const conductor = new Conductor({
       ...parts,
+      ...live,
       ...watched,
       queue,
       chain,
@@ -172,19 +176,19 @@ export function openEngine(parts: Parts): Engine {
     const chain = store.startRun(newId<RunId>(now()), started)
     for (const seal of seals) chain.seal(...seal)
     if (started.key !== undefined) await chain.durable()
-    return conduct(chain, newJournal(started, chain.lastAt()), prepared, request.mocks)
+    return conduct(chain, newJournal(started, chain.lastAt()), prepared, request)
   }
 
   /** Two that resume one run at the same time get the same one. */
-  const resume = async (run: RunId, by: string): Promise<ActiveRun> => {
+  const resume = async (run: RunId, by: string, live?: Live): Promise<ActiveRun> => {
     const here = active.get(run) ?? resuming.get(run)
     if (here !== undefined) return here
-    const taken = takeUp(run, by).finally(() => resuming.delete(run))
+    const taken = takeUp(run, by, live).finally(() => resuming.delete(run))
     resuming.set(run, taken)
     return taken
   }
 
-  const takeUp = async (run: RunId, by: string): Promise<ActiveRun> => {
+  const takeUp = async (run: RunId, by: string, live?: Live): Promise<ActiveRun> => {
     const [first] = store.events(run, { type: 'run.started' })
     if (first?.type === 'run.started') checkServers(first.body, catalog)
     await endLeftovers(run)
@@ -194,7 +198,7 @@ export function openEngine(parts: Parts): Engine {
     const { engine, isolation } = prepared
     chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
     catalog.carryOver(run, serversOf(journal))
-    return conduct(chain, journal, prepared)
+    return conduct(chain, journal, prepared, live)
   }
 
   /** Nothing of a dead owner may act any more when another goes on in its place. */

@@ -1,5 +1,5 @@
 /** How a run begins: what is asked for, narrowed to what is given, without its secrets, as the first event of its chain. */
-import type { Catalog } from '#catalog'
+import type { Attendant, Catalog } from '#catalog'
 import {
   type Actor,
   AppError,
@@ -25,6 +25,8 @@ export type RunRequest = {
   permissions?: PermissionSet
   budget?: Partial<Budget>
   key?: string
+  traceparent?: string
+  attendant?: Attendant
   /** A dry run: nothing is called. */
   mocks?: Mocks
 }
@@ -38,7 +40,7 @@ export function secretsOf(
 }
 
 export function startedBody(
-  { intent, args, actor, permissions, budget, key, mocks }: RunRequest,
+  { intent, args, actor, permissions, budget, key, traceparent, mocks }: RunRequest,
   { kind, source, digest, engine, isolation }: Prepared,
   seed: string,
   config: Config,
@@ -65,6 +67,7 @@ export function startedBody(
     servers: catalog.digests(),
     isolation,
     ...(key === undefined ? {} : { key }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   }
 }
 

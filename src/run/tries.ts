@@ -1,8 +1,17 @@
 /** How a call is tried until its outcome is known: the three outcomes of a try, and what each allows. */
-import { type AppError, type Effect, limits, mayRepeat, RawJson, splitToolId, type Try } from '#model'
-import type { Chain, Secrets } from '#record'
+import {
+  type AppError,
+  type Effect,
+  limits,
+  mayRepeat,
+  parseTraceparent,
+  RawJson,
+  splitToolId,
+  type Try,
+  traceparentOf,
+} from '#model'
 import { argumentsToSend, type OpenCall } from './call.ts'
-import type { Queue } from './queue.ts'
+import type { Desk } from './desk.ts'
 
 export type Outcome =
   | Exclude<Try, { outcome: 'unknown' }>
@@ -40,11 +49,13 @@ export async function tryUntilKnown(
   }
 }
 
-type Sending = { chain: Chain; queue: Queue; secrets: Secrets } & Pick<Tries, 'now' | 'pause'>
+type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant'> & Pick<Tries, 'now' | 'pause'>
 
 /** Commit before effect: a try is on the record, durably, before a byte of it leaves. True secrets are put in at the last moment. */
-export function triesOf(call: OpenCall, { chain, queue, secrets, now, pause }: Sending, isOpen: () => boolean): Tries {
+export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): Tries {
+  const { chain, queue, secrets, journal, attendant, now, pause } = desk
   const { server } = splitToolId(call.tool)!
+  const trace = parseTraceparent(journal.started.traceparent)
   return {
     now,
     pause,
@@ -60,7 +71,13 @@ export function triesOf(call: OpenCall, { chain, queue, secrets, now, pause }: S
     make: () => {
       const { id, attempt, definition, timeoutMs = limits.callTimeoutMsDefault } = call
       const { value: args } = secrets.reveal(argumentsToSend(call), server)
-      return queue.hand({ run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs }, call.abort.signal)
+      const live = {
+        ...(trace && { traceparent: traceparentOf(trace, chain.run, id) }),
+        ...(call.whole && { whole: true }),
+        ...(attendant && { attendant }),
+      }
+      const work = { run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs, ...live }
+      return queue.hand(work, call.abort.signal)
     },
   }
 }

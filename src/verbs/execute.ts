@@ -1,6 +1,6 @@
 /** execute(): a plan or an intent enters; what leaves says how far the run came, and how to go on with it. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Catalog } from '#catalog'
+import type { Attendant, Catalog } from '#catalog'
 import {
   type Actor,
   AppError,
@@ -33,6 +33,10 @@ export type Caller = {
   questionMs?: number
   /** Questions that the caller knows: they hold back nothing. */
   seen?: ReadonlySet<string>
+  /** The W3C trace context of the request. */
+  traceparent?: string
+  /** Hears and answers for them while the run is under way. */
+  attendant?: Attendant
 }
 
 export type Parts = { store: Store; engine: Engine; catalog: Catalog; policy: Config['policy'] }
@@ -44,7 +48,9 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
   if (request.plan === null) return suggest(parts.catalog, request.intent!)
   try {
-    const active = await parts.engine.start({ ...request, plan: request.plan, actor: caller.actor })
+    const { actor, traceparent } = caller
+    const asked = { ...request, plan: request.plan, actor, ...(traceparent && { traceparent }) }
+    const active = await parts.engine.start({ ...asked, ...liveOf(caller) })
     return await settle(parts, active, caller, request.waitMs)
   } catch (error) {
     const holder = error instanceof AppError ? error.context.existing : undefined
@@ -52,6 +58,8 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
     return resume(parts, holder as RunId, caller, request.waitMs)
   }
 }
+
+const liveOf = ({ attendant }: Caller) => (attendant === undefined ? {} : { attendant })
 
 /** Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else owns it. */
 export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
@@ -64,7 +72,7 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
   if (row.status === 'running' && row.owner !== store.process) return follow(store, run, caller, waitMs)
   if (onlyHumansCan(store, row)) return answerOf(store, run)
   try {
-    return await settle(parts, await engine.resume(run, caller.actor.name), caller, waitMs)
+    return await settle(parts, await engine.resume(run, caller.actor.name, liveOf(caller)), caller, waitMs)
   } catch (error) {
     const status = store.run(run)?.status
     if (engine.active(run) !== undefined || (status !== 'running' && !isFinished(status))) throw error

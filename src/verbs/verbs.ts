@@ -3,7 +3,16 @@
  * Whatever enters is checked here; what leaves is plain data read from the record.
  */
 import { type Catalog, openCatalog } from '#catalog'
-import { type Config, type IsolationReport, type Json, type JsonObject, parseId, type RunId, type Tool } from '#model'
+import {
+  type Answer,
+  type Config,
+  type IsolationReport,
+  type Json,
+  type JsonObject,
+  parseId,
+  type RunId,
+  type Tool,
+} from '#model'
 import { homePaths, openStore, openVerifier, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
@@ -18,6 +27,7 @@ import { pinRecord } from './pin-record.ts'
 import { argumentsText, originLines, type Question } from './question.ts'
 import { result } from './result.ts'
 import { takeUp } from './take-up.ts'
+import { wholeOf } from './whole.ts'
 
 export { argumentsText, type Caller, type Decision, originLines, type Question, readDecision, type Settling }
 
@@ -43,6 +53,8 @@ export type Verbs = {
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
   serveAt(url: string, resumes: boolean): () => void
   tools(server?: string): Promise<JsonObject[]>
+  /** What the server of a run of one call answered, as it came; null where it did not, or where that was not kept. */
+  whole(run: string): Answer | null
   /** What the configuration puts on the surface, in its order, without what is not there. */
   exposed(): Promise<Tool[]>
   ledger(run?: string): Promise<JsonObject>
@@ -116,6 +128,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     },
     tools: async (server) =>
       (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
+    whole: (run) => wholeOf(store, id(run)),
     exposed: async () =>
       (await Promise.all(config.expose.map((id) => catalog.tool(id)))).filter((tool) => tool !== undefined),
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,

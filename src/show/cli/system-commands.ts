@@ -1,7 +1,7 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
-import { type AppError, type IsolationReport, limits, toAppError } from '#model'
+import { AppError, type IsolationReport, limits, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
@@ -10,12 +10,13 @@ import { bad, faint, good, strong, warn } from './paint.ts'
 export const systemCommands: Record<string, Command> = {
   serve: {
     group: 'Set up',
-    usage: 'serve [--stdio] [--port N] [--host H] [--no-resume]',
+    usage: 'serve [--stdio] [--port N] [--host H] [--passthrough SERVER] [--no-resume]',
     does: 'the gateway: MCP for your agent',
     options: {
       stdio: { type: 'boolean' },
       port: { type: 'string' },
       host: { type: 'string' },
+      passthrough: { type: 'string' },
       'no-resume': { type: 'boolean' },
     },
     words: [0, 0],
@@ -38,13 +39,25 @@ export const systemCommands: Record<string, Command> = {
   },
 }
 
-async function stdio({ verbs, version, signal, config }: Context): Promise<number> {
+async function stdio(context: Context): Promise<number> {
+  const { version, signal, config } = context
   const { serveStdio } = await import('#gateway')
-  const served = await serveStdio({ verbs: await verbs(), version, home: config.home })
+  const verbs = await context.verbs()
+  const name = passthroughOf(context)
+  const passthrough = name === undefined ? {} : { passthrough: { name, catalog: verbs.catalog } }
+  const served = await serveStdio({ verbs, version, home: config.home, ...passthrough })
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
   await served.close()
   return exit.done
+}
+
+/** The server that stands whole in place of the surface. */
+function passthroughOf({ options, config }: Context): string | undefined {
+  const { passthrough: name } = options
+  if (typeof name !== 'string' || Object.hasOwn(config.servers, name)) return name as string | undefined
+  const details = `the configuration has ${Object.keys(config.servers).join(', ') || 'no server'}`
+  throw new AppError('CONFIG_INVALID', `Cannot pass "${name}" through: ${details}`, { server: name })
 }
 
 async function http(context: Context): Promise<number> {
@@ -54,7 +67,9 @@ async function http(context: Context): Promise<number> {
   const verbs = await context.verbs()
   const { serveHttp, tokenFile } = await import('#gateway')
   const { home, http: door } = config
-  const served = await serveHttp({ ...door, verbs, host, port, version, home, log: note })
+  const passthrough = passthroughOf(context)
+  const behind = { verbs, catalog: verbs.catalog, ...(passthrough !== undefined && { passthrough }) }
+  const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
   const isolation = await verbs.isolation()
   note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
   if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)

@@ -1,0 +1,56 @@
+/** The endpoints of MCP at their paths: /mcp is the surface, or one server whole; /mcp/NAME is the server of that name, whole. */
+import type { Catalog } from '#catalog'
+import type { Forms } from './elicit.ts'
+import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
+import { passthroughServers } from './passthrough-door.ts'
+import type { Rate } from './rate.ts'
+import { createMcpServer } from './server.ts'
+import type { Verbs } from './verbs.ts'
+
+type Options = {
+  verbs: Verbs
+  version: string
+  log: (line: string) => void
+  executes: Rate
+  forms: Forms
+  /** The servers that can be passed through; without it there is none. */
+  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests'>
+  /** The server that stands at /mcp in place of the surface. */
+  passthrough?: string
+}
+
+export type Endpoints = { at(path: string): McpEndpoint | null; close(): Promise<void> }
+
+/** An endpoint is opened when it is first asked for. */
+export function openEndpoints({ verbs, version, log, executes, forms, catalog, passthrough }: Options): Endpoints {
+  const open = new Map<string, McpEndpoint>()
+  const newServer = () => createMcpServer(verbs, version, forms)
+  const serversAt = (path: string) => {
+    const name = nameIn(path, passthrough)
+    if (name === null) return path === '/mcp' ? { forSession: newServer, forRequest: newServer } : null
+    if (catalog === undefined || !Object.hasOwn(catalog.digests(), name)) return null
+    return passthroughServers({ verbs, catalog, forms, name })
+  }
+  return {
+    at(path) {
+      const known = open.get(path)
+      const servers = known === undefined ? serversAt(path) : null
+      if (servers === null) return known ?? null
+      const endpoint = openMcpEndpoint(servers, log, executes)
+      open.set(path, endpoint)
+      return endpoint
+    },
+    async close() {
+      await Promise.all([...open.values()].map((endpoint) => endpoint.close()))
+    },
+  }
+}
+
+function nameIn(path: string, passthrough: string | undefined): string | null {
+  if (path === '/mcp') return passthrough ?? null
+  try {
+    return decodeURIComponent(/^\/mcp\/([^/]+)$/.exec(path)?.[1] ?? '') || null
+  } catch {
+    return null
+  }
+}

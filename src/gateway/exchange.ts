@@ -1,0 +1,140 @@
+/**
+ * Questions of a server to a client. In the older era they are requests of their own; in the newer one they are an answer to
+ * the client's request, which it then sends again with what was asked for, while the work waits here.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Attendant, Question } from '#catalog'
+import { AppError, isObject, type JsonObject, limits, toText } from '#model'
+
+type Ask = NonNullable<Attendant['ask']>
+/** `current` is the client's request under way: one that was answered with questions comes again. */
+type Work = (ask: Ask, current: () => ServerContext) => Promise<JsonObject>
+type Waiting = { question: Question; answer(given: JsonObject): void; refuse(error: Error): void }
+
+export class Exchanges {
+  readonly #open = new Map<string, Exchange>()
+
+  /** Begins the work, or goes on with the work that waits for what this request brings. */
+  async take(context: ServerContext, params: JsonObject, work: Work): Promise<JsonObject> {
+    const { mcpReq } = context
+    if (mcpReq.envelope === undefined)
+      return work(
+        (question) => mcpReq.send(question as never) as Promise<JsonObject>,
+        () => context,
+      )
+    const state = mcpReq.requestState()
+    const exchange = state === undefined ? this.#begin(params, work) : this.#find(String(state), params)
+    const answer = await exchange.next(context)
+    if (answer.resultType === 'input_required') this.#open.set(String(answer.requestState), exchange)
+    return answer
+  }
+
+  /** The one that has waited for its answers longest goes on without. */
+  giveWay(): void {
+    for (const exchange of this.#open.values()) return exchange.giveUp()
+  }
+
+  close(): void {
+    for (const exchange of this.#open.values()) exchange.giveUp()
+    this.#open.clear()
+  }
+
+  #begin(params: JsonObject, work: Work): Exchange {
+    if (this.#open.size >= limits.exchangesMax) {
+      const message = `Cannot begin: ${limits.exchangesMax} requests wait for an answer to a question; answer one of them`
+      throw new AppError('BUDGET_EXCEEDED', message, { exchanges: limits.exchangesMax })
+    }
+    return new Exchange(digestOf(params), work, (state) => this.#open.delete(state))
+  }
+
+  /** A state is good once, and only for the request that it was given to. */
+  #find(state: string, params: JsonObject): Exchange {
+    const exchange = this.#open.get(state)
+    if (exchange === undefined || exchange.digest !== digestOf(params)) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'Cannot go on: the requestState is unknown, used or of another request',
+      )
+    }
+    this.#open.delete(state)
+    return exchange
+  }
+}
+
+class Exchange {
+  readonly digest: string
+  readonly #outcome: Promise<JsonObject>
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #forget: (state: string) => void
+  #context: ServerContext | null = null
+  #given: JsonObject = {}
+  #asked = Promise.withResolvers<void>()
+  #count = 0
+  #state = ''
+  #late: NodeJS.Timeout | undefined
+
+  constructor(digest: string, work: Work, forget: (state: string) => void) {
+    this.digest = digest
+    this.#forget = forget
+    const ask: Ask = (question, key) => this.#ask(question, key)
+    this.#outcome = Promise.resolve().then(() => work(ask, () => this.#context!))
+    this.#outcome.catch(() => {})
+  }
+
+  /** With what the client brought, until the work is done or asks again. */
+  async next(context: ServerContext): Promise<JsonObject> {
+    clearTimeout(this.#late)
+    this.#asked = Promise.withResolvers()
+    this.#context = context
+    this.#given = { ...context.mcpReq.inputResponses } as JsonObject
+    for (const [key, { answer }] of this.#waiting) {
+      const brought = this.#bring(key)
+      if (brought !== null && this.#waiting.delete(key)) answer(brought)
+    }
+    if (this.#waiting.size > 0) this.#asked.resolve()
+    const answer = await Promise.race([this.#outcome, this.#asked.promise])
+    return answer ?? this.#questions()
+  }
+
+  /** Whoever was asked does not answer: the work goes on without. */
+  giveUp(): void {
+    for (const { refuse } of this.#waiting.values()) refuse(new Error('nobody answered the question'))
+    this.#waiting.clear()
+    this.#forget(this.#state)
+  }
+
+  #ask(question: Question, named: string | null): Promise<JsonObject> {
+    const key = named ?? `question-${++this.#count}`
+    const brought = this.#bring(key)
+    if (brought !== null) return Promise.resolve(brought)
+    const { promise, resolve: answer, reject: refuse } = Promise.withResolvers<JsonObject>()
+    this.#waiting.set(key, { question, answer, refuse })
+    // Questions that come together are asked together.
+    setImmediate(() => this.#asked.resolve())
+    return promise
+  }
+
+  #bring(key: string): JsonObject | null {
+    const brought = Object.hasOwn(this.#given, key) ? this.#given[key] : null
+    delete this.#given[key]
+    return isObject(brought) ? (brought as JsonObject) : null
+  }
+
+  #questions(): JsonObject {
+    this.#late = setTimeout(() => this.giveUp(), limits.questionAnswerMsMax).unref()
+    this.#state = randomBytes(32).toString('base64url')
+    const inputRequests = Object.fromEntries([...this.#waiting].map(([key, { question }]) => [key, question]))
+    const answer = { resultType: 'input_required', inputRequests, requestState: this.#state }
+    return answer satisfies object as unknown as InputRequiredResult as JsonObject
+  }
+}
+
+function digestOf({ _meta, ...params }: JsonObject): string {
+  return createHash('sha256').update(toText(params)).digest('hex')
+}

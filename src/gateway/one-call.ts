@@ -1,0 +1,64 @@
+/** One call of one tool for a host: a run of one call like any other, answered with what the tool itself answered. */
+import { createHash } from 'node:crypto'
+import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
+import { type Answer, isObject, type Json, type JsonObject, limits } from '#model'
+import type { Caller, Verbs } from './verbs.ts'
+
+export async function callOne(
+  verbs: Verbs,
+  tool: string,
+  input: JsonObject,
+  caller: Caller,
+  timeoutMs?: number,
+): Promise<CallToolResult> {
+  const task = { id: 'call', tool, arguments: { $literal: input }, whole: true, ...(timeoutMs && { timeoutMs }) }
+  const plan = { intent: `call ${tool}`, implementation: { type: 'dag', tasks: [task] } }
+  const answer = await verbs.execute(plan, caller)
+  const whole = typeof answer.run === 'string' ? verbs.whole(answer.run) : null
+  if (whole !== null) return ownAnswer(whole)
+  if (answer.status === 'done') return ownResult(await resultOf(verbs, answer, caller))
+  const { error } = answer
+  const text = isObject(error) ? String(error.message) : JSON.stringify(answer)
+  return { content: [{ type: 'text', text }], isError: true }
+}
+
+/** An error of the protocol is one again, with its code and its data. */
+function ownAnswer(answer: Answer): CallToolResult {
+  if ('result' in answer) return answer.result as CallToolResult
+  const { code, message, data } = answer.error as { code: number; message: string; data?: Json }
+  throw new ProtocolError(code, message, data)
+}
+
+/** A result too large for an answer is read page by page; a text is told from other JSON by its digest. */
+async function resultOf(verbs: Verbs, answer: JsonObject, caller: Caller): Promise<Json> {
+  if ('result' in answer) return answer.result!
+  let text = ''
+  let digest: unknown
+  for (let offset: unknown = 0; typeof offset === 'number'; ) {
+    const page = await verbs.result({ run: answer.run, format: 'text', offset, limit: limits.resultPageMax }, caller)
+    text += page.text
+    digest = page.digest
+    offset = page.next
+  }
+  const isText = createHash('sha256').update(JSON.stringify(text)).digest('hex') === digest
+  return isText ? text : JSON.parse(text)
+}
+
+/** What a human said that the tool did, or what was kept of it: structure, a text, or the parts that it was made of. */
+function ownResult(value: Json): CallToolResult {
+  if (isParts(value)) return { content: value }
+  const content: CallToolResult['content'] = [
+    { type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) },
+  ]
+  return isObject(value) ? { content, structuredContent: value } : { content }
+}
+
+const partTypes = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
+
+function isParts(value: unknown): value is CallToolResult['content'] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((part) => isObject(part) && partTypes.has(String(part.type)))
+  )
+}

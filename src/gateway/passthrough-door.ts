@@ -1,0 +1,69 @@
+/** The doors to one server whole: an endpoint over HTTP like /mcp, or the only thing that a host sees over stdio. */
+import { InMemoryServerEventBus, type Server, type ServerEvent } from '@modelcontextprotocol/server'
+import type { Catalog, Heard } from '#catalog'
+import { isObject, type JsonObject } from '#model'
+import type { Forms } from './elicit.ts'
+import { Exchanges } from './exchange.ts'
+import type { McpServers } from './mcp.ts'
+import { Passages } from './passages.ts'
+import { createPassthroughServer } from './passthrough.ts'
+import type { Verbs } from './verbs.ts'
+
+export type Behind = { verbs: Verbs; catalog: Pick<Catalog, 'facts' | 'passage'>; forms: Forms; name: string }
+
+/** Each session has a conversation of its own; requests of the newer era share those of their kind. */
+export function passthroughServers(behind: Behind): McpServers {
+  const bus = new InMemoryServerEventBus()
+  const exchanges = new Exchanges()
+  const publish = (notification: Heard) => {
+    const event = eventOf(notification)
+    if (event !== null) bus.publish(event)
+  }
+  const passages = new Passages({ ...behind, shared: true, heard: publish, full: () => exchanges.giveWay() })
+  return {
+    forSession: () => connected(behind),
+    forRequest: () => createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }),
+    bus,
+    listened: (params) => listen(passages, params),
+    async close() {
+      exchanges.close()
+      await passages.close()
+    },
+  }
+}
+
+/** A server for one connection, of either era; what it opens goes with it. */
+export async function connected(behind: Behind): Promise<Server> {
+  const heard = (notification: Heard) => void server.notification(notification).catch(() => {})
+  const passages = new Passages({ ...behind, shared: false, heard })
+  const exchanges = new Exchanges()
+  const server = await createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) })
+  server.onclose = () => {
+    exchanges.close()
+    void passages.close()
+  }
+  return server
+}
+
+/** A client of the newer era wants to hear of changes; answers with how to end that. */
+async function listen(passages: Passages, { _meta, notifications }: JsonObject): Promise<() => Promise<void>> {
+  const { 'io.modelcontextprotocol/clientCapabilities': can } = (isObject(_meta) ? _meta : {}) as JsonObject
+  const { resourceSubscriptions: uris } = (isObject(notifications) ? notifications : {}) as JsonObject
+  const wanted = Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
+  return passages.of(isObject(can) ? can : {}).listen(wanted, AbortSignal.timeout(10_000))
+}
+
+function eventOf({ method, params = {} }: Heard): ServerEvent | null {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return { kind: 'tools_list_changed' }
+    case 'notifications/prompts/list_changed':
+      return { kind: 'prompts_list_changed' }
+    case 'notifications/resources/list_changed':
+      return { kind: 'resources_list_changed' }
+    case 'notifications/resources/updated':
+      return { kind: 'resource_updated', uri: String(params.uri) }
+    default:
+      return null
+  }
+}
