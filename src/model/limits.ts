@@ -79,6 +79,8 @@ export const limits = {
   boxStderrBytesMax: 4096,
   /** Heap and mappings of the process around the engine. */
   boxDataBytesMax: 1536 * 1024 * 1024,
+  /** The same around V8: each isolate sets aside half a gigabyte of addresses for code, and fills little of it. */
+  boxV8DataBytesMax: 4 * 1024 * 1024 * 1024,
   boxFilesMax: 64,
   /** Threads of Node, where a box counts them. */
   boxTasksMax: 64,

@@ -46,15 +46,20 @@ function commandOf(options: BoxOptions, file: string, flags: string[], args: str
   const { walls, stackBytes, addon } = options
   const node = pathOfNode(options.node)
   const all = [...(addon ? [] : [stackFlag(stackBytes)]), ...nodeFlags, ...flags]
-  if (walls.kind === 'none') return limited(stackBytes, [node, ...all, file, ...args], null)
+  if (walls.kind === 'none') return limited(options, [node, ...all, file, ...args], null)
   const started = ['/box/node', ...all, `/box/inside/${basename(file)}`, ...args]
   const shown = { ...shownAlways, [node]: '/box/node', ...(addon ? { [addon]: addonInside } : {}) }
-  if (walls.kind === 'gvisor') return gvisorCommand(walls, { shown, command: started, stackBytes })
-  return limited(stackBytes, [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started], walls.seccomp)
+  if (walls.kind === 'gvisor')
+    return gvisorCommand(walls, { shown, command: started, stackBytes, dataBytes: dataBytesOf(options) })
+  return limited(options, [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started], walls.seccomp)
 }
 
-function limited(stackBytes: number, command: string[], seccomp: Buffer | null): BoxCommand {
-  return { file: '/bin/sh', args: ['-c', `${limitsOfProcess(stackBytes)}; exec "$@"`, 'sh', ...command], seccomp }
+function limited(options: BoxOptions, command: string[], seccomp: Buffer | null): BoxCommand {
+  return { file: '/bin/sh', args: ['-c', `${limitsOfProcess(options)}; exec "$@"`, 'sh', ...command], seccomp }
+}
+
+export function dataBytesOf({ addon }: BoxOptions): number {
+  return addon ? limits.boxV8DataBytesMax : limits.boxDataBytesMax
 }
 
 function pathOfNode(node: string): string {
@@ -66,8 +71,8 @@ function pathOfNode(node: string): string {
 }
 
 /** A limit that this system refuses is passed over here, and missing in what the probe saw. */
-function limitsOfProcess(stackBytes: number): string {
-  const kilobytes = { s: stackBytes / 1024, d: limits.boxDataBytesMax / 1024 }
+function limitsOfProcess(options: BoxOptions): string {
+  const kilobytes = { s: options.stackBytes / 1024, d: dataBytesOf(options) / 1024 }
   const wanted = Object.entries({ c: 0, f: 0, n: limits.boxFilesMax, t: limits.boxCpuSecondsMax, ...kilobytes })
   return wanted.map(([name, value]) => `ulimit -${name} ${value} 2>/dev/null`).join('; ')
 }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Delivery, Program, Turn } from '#model'
-import { type Answer, type Open, play, startOptions } from './play.test.ts'
+import { type Answer, engine, type Open, play, startOptions } from './play.test.ts'
 import { type Boxes, openBoxes } from './sandbox.ts'
 
-const live = openBoxes()
-const elsewhere = openBoxes({ bwrap: null })
+const live = openBoxes({ engine })
+const elsewhere = openBoxes(engine === 'v8' ? { engine } : { bwrap: null })
 after(() => Promise.all([live.close(), elsewhere.close()]))
 
 /** Every turn again, from the recorded deliveries, all handed over before the first turn is back. */

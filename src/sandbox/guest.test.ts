@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { limits } from '#model'
 import { absent, removed } from './inside/guest.ts'
-import { errorOf, play, resultOf, seed, startedAt } from './play.test.ts'
+import { engine, errorOf, play, resultOf, seed, startedAt } from './play.test.ts'
 import { openBoxes } from './sandbox.ts'
 
-const boxes = openBoxes()
+const boxes = openBoxes({ engine })
 after(() => boxes.close())
 
 test('a program calls tools by every form of their name', async () => {
@@ -199,10 +199,10 @@ test('what a timer or a rejection throws with nobody to catch it is a warning', 
      const later = Promise.reject(new Error('handled in time')); later.catch(() => {})
      await sleep(1); return 1`,
   )
-  assert.deepEqual(logs, [
-    { level: 'warn', text: 'Nobody handled a rejection: Error: alone' },
-    { level: 'warn', text: 'A timer threw: TypeError: in a timer' },
-  ])
+  // V8 does not tell of a rejection for certain, so it never does.
+  const alone = { level: 'warn', text: 'Nobody handled a rejection: Error: alone' }
+  const timer = { level: 'warn', text: 'A timer threw: TypeError: in a timer' }
+  assert.deepEqual(logs, engine === 'v8' ? [timer] : [alone, timer])
   assert.deepEqual(end, { ok: true, value: '1' })
 })
 
@@ -313,7 +313,7 @@ if (a) {
   assert.equal(error.code, 'PROGRAM_ERROR')
   assert.match(error.message, /^Cannot finish the program: RangeError: bad thing \(line 3, column \d+\)$/)
   assert.equal(error.context.line, 3)
-  assert.match(String(error.context.stack), /^at deep \(3:\d+\)\nat <anonymous> \(7:3\)$/)
+  assert.match(String(error.context.stack), /^at deep \(3:\d+\)\nat (?:<anonymous>|program) \(7:3\)$/)
   assert.equal((await errorOf(boxes, '\n\nundefinedName')).context.line, 3)
   assert.equal((await errorOf(boxes, 'null.x')).context.line, 1)
   const plain = await errorOf(boxes, 'throw { some: "thing" }')

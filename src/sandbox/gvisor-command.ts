@@ -15,11 +15,11 @@ export type GvisorWalls = {
   refusals: readonly string[]
 }
 
-type Inside = { shown: Record<string, string>; command: string[]; stackBytes: number }
+type Inside = { shown: Record<string, string>; command: string[]; stackBytes: number; dataBytes: number }
 
 let made = 0
 
-export function gvisorCommand(walls: GvisorWalls, { shown, command, stackBytes }: Inside): BoxCommand {
+export function gvisorCommand(walls: GvisorWalls, { shown, ...inside }: Inside): BoxCommand {
   made += 1
   const id = `program-${ownerName()}-${made}`
   const folder = join(walls.folder, String(made))
@@ -32,7 +32,7 @@ export function gvisorCommand(walls: GvisorWalls, { shown, command, stackBytes }
   // Shared by the boxes of a process: runsc keeps something mounted there for as long as we live.
   const state = join(walls.folder, 'runsc')
   mkdirSync(state, { recursive: true, mode: 0o700 })
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(configOf(walls, { root, binds, command, stackBytes })))
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(configOf(walls, { root, binds, ...inside })))
   const isRoot = process.getuid?.() === 0
   const options = [
     `--root=${state}`,
@@ -71,13 +71,13 @@ function mountPoint(from: string, at: string): void {
   else writeFileSync(at, '')
 }
 
-type Container = { root: string; binds: Record<string, string>; command: string[]; stackBytes: number }
+type Container = Omit<Inside, 'shown'> & { root: string; binds: Record<string, string> }
 
-function configOf({ refusals }: GvisorWalls, { root, binds, command, stackBytes }: Container): object {
+function configOf({ refusals }: GvisorWalls, { root, binds, command, stackBytes, dataBytes }: Container): object {
   const most = {
     RLIMIT_NOFILE: limits.boxFilesMax,
     RLIMIT_NPROC: limits.boxTasksMax,
-    RLIMIT_DATA: limits.boxDataBytesMax,
+    RLIMIT_DATA: dataBytes,
     RLIMIT_STACK: stackBytes,
     RLIMIT_CPU: limits.boxCpuSecondsMax,
     RLIMIT_FSIZE: 0,

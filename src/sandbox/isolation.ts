@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError, type IsolationReport, limits, toAppError } from '#model'
 import { type BoxCommand, openBox } from './box.ts'
-import { type BoxOptions, probeCommand, type Walls } from './command.ts'
+import { type BoxOptions, dataBytesOf, probeCommand, type Walls } from './command.ts'
 import type { EngineIdentity } from './engine-identity.ts'
 import type { ProbeReport } from './inside/probe.ts'
 import { notInstalled } from './script/fix.ts'
@@ -140,7 +140,7 @@ function reportOf(
   degraded: string[],
 ): IsolationReport {
   const { walls, addon, stackBytes } = box
-  const hasData = seen.limits.data !== null && seen.limits.data <= limits.boxDataBytesMax
+  const hasData = seen.limits.data !== null && seen.limits.data <= dataBytesOf(box)
   const hasStack = stackBytes === limits.boxStackBytesMax && seen.limits.stack === stackBytes
   if (walls.kind === 'bubblewrap' && walls.seccomp === null && degraded.length === 0)
     degraded.push(`no filter of system calls: none is known for ${process.arch}`)

@@ -7,6 +7,9 @@ import { type Boxes, openBoxes, type ProgramOptions, prepareProgram } from './sa
 export const seed = '0123456789abcdef'.repeat(4)
 export const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5)
 
+/** Tests of what every engine does run once more with another one: see `v8-guest.test.ts`. */
+export const engine = process.env.METIER_TEST_ENGINE === 'v8' ? 'v8' : 'quickjs'
+
 export type Open = IssuedCall & { number: number }
 /** A value, or an error as the record holds it. */
 export type Answer = { ok: true; value: unknown } | { ok: false; code: string; message: string; context?: object }

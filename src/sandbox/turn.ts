@@ -74,6 +74,7 @@ const sayLimit: Record<string, string> = {
   memory: 'it ran out of memory; hold less at a time',
   stack: 'it ran out of stack; recurse less deeply',
   ticks: 'it computed for too long between two calls; do less at a time',
+  time: 'it computed for too long between two calls; do less at a time',
 }
 
 export function outOfMemory(): ProgramEnd {

@@ -8,7 +8,11 @@ import { answerText } from './v8-text.ts'
 
 /** The part of isolated-vm that is used here. */
 type Reference = {
-  applySync(receiver: undefined, values: unknown[], options: { timeout: number }): unknown
+  applySync(
+    receiver: undefined,
+    values: unknown[],
+    options: { timeout?: number; result?: { reference: true } },
+  ): unknown
   getSync(name: string, options: { reference: true }): Reference
   derefInto(): unknown
 }
@@ -40,11 +44,10 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
   const context = isolate.createContextSync()
   const prelude = context.evalSync(v8Prelude(guest), { filename: 'metier', reference: true })
   const host = prelude.applySync(undefined, [new ivm.Callback(answerText)], {
-    timeout,
     result: { reference: true },
-  } as never)
+  }) as Reference
   const [start, deliver, conclude, take] = ['start', 'deliver', 'conclude', 'take'].map((name) =>
-    (host as Reference).getSync(name, { reference: true }),
+    host.getSync(name, { reference: true }),
   ) as [Reference, Reference, Reference, Reference]
   let over = false
   let until = 0
@@ -55,7 +58,7 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
       return target.applySync(undefined, values, { timeout: Math.max(1, Math.ceil(until - performance.now())) })
     } catch {
       if (isolate.isDisposed) throw new LimitMet('memory')
-      if (performance.now() >= until) throw new LimitMet('ticks')
+      if (performance.now() >= until) throw new LimitMet('time')
       return undefined
     }
   }
@@ -93,8 +96,8 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
 
 /** A bound was met: nothing of the guest runs after it. */
 class LimitMet extends Error {
-  limit: 'memory' | 'ticks'
-  constructor(limit: 'memory' | 'ticks') {
+  limit: 'memory' | 'time'
+  constructor(limit: 'memory' | 'time') {
     super(limit)
     this.limit = limit
   }
