@@ -340,6 +340,38 @@ export const vandals: Record<string, string> = {
   'dates and chance': `Date.now = () => 0; globalThis.Date = class {}; Math.random = () => 0; Math.max = Math.floor = () => NaN`,
 }
 
+/** What Node can do in the box once nothing of ours holds it back any more. */
+const ways: Record<string, string> = {
+  'the password file': `fs.readFileSync('/etc/passwd')`,
+  'the shadow file': `fs.readFileSync('/etc/shadow')`,
+  'processes of the host': `fs.readdirSync('/proc')`,
+  devices: `fs.readdirSync('/dev')`,
+  'temporary files': `fs.readdirSync('/tmp')`,
+  'programs of the host': `fs.readdirSync('/usr/bin')`,
+  'the shell': `cp.execFileSync('/bin/sh', ['-c', 'true'])`,
+  'a child process': `cp.execFileSync('/box/node', ['--version'])`,
+  'a worker’s new file': `fs.writeFileSync('/box/inside/child.ts', '')`,
+  'a file in the root': `fs.writeFileSync('/x', 'x')`,
+  'a folder in the root': `fs.mkdirSync('/x')`,
+  'another owner': `process.setuid(0)`,
+  'a unix socket': `await new Promise((ok, no) => net.connect('/run/dbus/system_bus_socket').on('connect', ok).on('error', no))`,
+  'an abstract socket': `await new Promise((ok, no) => net.connect('\\0x').on('connect', ok).on('error', no))`,
+  'a listening port': `await new Promise((ok, no) => net.createServer().listen(0, ok).on('error', no))`,
+  'a datagram': `await new Promise((ok, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.send('x', 53, '127.0.0.1', (e) => e ? no(e) : ok()) })`,
+  'names of the network': `await dns.promises.lookup('localhost.localdomain.example')`,
+  'a core dump’s size': `if (process.report.getReport().userLimits.core_file_size_blocks.hard === 0) throw 1`,
+  'a database file': `new (require('node:sqlite').DatabaseSync)('/x.db').exec('create table t (a)')`,
+}
+
+const tried = Object.entries(ways).map(
+  ([name, code]) => `await (async () => { ${code} })().then(() => found.push(${JSON.stringify(name)}), () => {})`,
+)
+/** A text for Node that tries them all and says which were open. */
+export const attempts = `const fs = require('node:fs'), cp = require('node:child_process'), net = require('node:net'), dgram = require('node:dgram'), dns = require('node:dns')
+  ;(async () => { const found = []; ${tried.join('\n')}
+  process.stdout.write(JSON.stringify({ found, uid: process.getuid(), pid: process.pid, root: fs.readdirSync('/'), env: process.env }))
+  process.exit() })()`
+
 test('there are more than sixty ways that are tried', () => {
   assert(Object.keys(escapes).length >= 60, String(Object.keys(escapes).length))
   assert(Object.keys(vandals).length >= 15)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { limits } from '#model'
 import { type BoxOptions, probeCommand } from './command.ts'
+import { attempts } from './escape-programs.test.ts'
 import { boxesToTry } from './isolation.ts'
 import { resultOf } from './play.test.ts'
 import { openBoxes } from './sandbox.ts'
@@ -111,43 +112,13 @@ test('a system without filters of system calls keeps the other walls and says wh
   assert.match(degraded[0]!, /with a filter of system calls does not hold: .*seccomp is not supported/s)
 })
 
-/** What Node can do in the box once nothing of ours holds it back any more. */
-const attempts: Record<string, string> = {
-  'the password file': `fs.readFileSync('/etc/passwd')`,
-  'the shadow file': `fs.readFileSync('/etc/shadow')`,
-  'processes of the host': `fs.readdirSync('/proc')`,
-  devices: `fs.readdirSync('/dev')`,
-  'temporary files': `fs.readdirSync('/tmp')`,
-  'programs of the host': `fs.readdirSync('/usr/bin')`,
-  'the shell': `cp.execFileSync('/bin/sh', ['-c', 'true'])`,
-  'a child process': `cp.execFileSync('/box/node', ['--version'])`,
-  'a worker’s new file': `fs.writeFileSync('/box/inside/child.ts', '')`,
-  'a file in the root': `fs.writeFileSync('/x', 'x')`,
-  'a folder in the root': `fs.mkdirSync('/x')`,
-  'another owner': `process.setuid(0)`,
-  'a unix socket': `await new Promise((ok, no) => net.connect('/run/dbus/system_bus_socket').on('connect', ok).on('error', no))`,
-  'an abstract socket': `await new Promise((ok, no) => net.connect('\\0x').on('connect', ok).on('error', no))`,
-  'a listening port': `await new Promise((ok, no) => net.createServer().listen(0, ok).on('error', no))`,
-  'a datagram': `await new Promise((ok, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.send('x', 53, '127.0.0.1', (e) => e ? no(e) : ok()) })`,
-  'names of the network': `await dns.promises.lookup('localhost.localdomain.example')`,
-  'a core dump’s size': `if (process.report.getReport().userLimits.core_file_size_blocks.hard === 0) throw 1`,
-  'a database file': `new (require('node:sqlite').DatabaseSync)('/x.db').exec('create table t (a)')`,
-}
-
 test('code that left the engine finds nothing in the box to go on with', async (t) => {
   if (!existsSync(bwrap)) return t.skip(needsBubblewrap)
-  const tried = Object.entries(attempts).map(
-    ([name, code]) => `await (async () => { ${code} })().then(() => found.push(${JSON.stringify(name)}), () => {})`,
-  )
-  const script = `const fs = require('node:fs'), cp = require('node:child_process'), net = require('node:net'), dgram = require('node:dgram'), dns = require('node:dns')
-    ;(async () => { const found = []; ${tried.join('\n')}
-    process.stdout.write(JSON.stringify({ found, uid: process.getuid(), pid: process.pid, root: fs.readdirSync('/'), env: process.env }))
-    process.exit() })()`
   const { file, args, seccomp } = probeCommand(await strongest(bwrap))
   const folder = mkdtempSync(join(tmpdir(), 'metier-filter-'))
   t.after(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'filter'), seccomp ?? '')
-  const filtered = ['-c', 'exec 3<"$0"; exec "$@"', join(folder, 'filter'), file, ...args.slice(0, -1), '-e', script]
+  const filtered = ['-c', 'exec 3<"$0"; exec "$@"', join(folder, 'filter'), file, ...args.slice(0, -1), '-e', attempts]
   const { stdout, stderr } = spawnSync('/bin/sh', filtered, { encoding: 'utf8', env: {} })
   assert.deepEqual(JSON.parse(stdout || JSON.stringify(stderr)), {
     found: [],

@@ -15,6 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type BoxesOptions, openBoxes } from '#sandbox'
+import { whyNot } from '#test'
 
 const code = {
   computes: 'for (;;);',
@@ -23,10 +25,10 @@ const code = {
 }
 
 /** A process of its own that opens a box, starts a program in it and says so. */
-function opener(bwrap: string | null, program: string, descriptors: (number | 'ignore')[] = []): ChildProcess {
+function opener(options: BoxesOptions, program: string, descriptors: (number | 'ignore')[] = []): ChildProcess {
   const script = `
     import { openBoxes, prepareProgram } from ${JSON.stringify(import.meta.resolve('#sandbox'))}
-    const boxes = openBoxes({ bwrap: ${JSON.stringify(bwrap)} })
+    const boxes = openBoxes(${JSON.stringify(options)})
     const source = prepareProgram(${JSON.stringify(program)}).source
     const running = await boxes.program({ source, args: '{}', seed: '0'.repeat(64), now: 0 })
     void running.start()
@@ -69,7 +71,7 @@ async function allGone(pids: number[], withinMs: number): Promise<boolean> {
 for (const [what, program] of Object.entries(code)) {
   test(`kill -9 of the opener ends a box in bubblewrap whose program ${what}`, async (t) => {
     if (!existsSync('/usr/bin/bwrap')) return t.skip('needs bubblewrap: apt-get install bubblewrap')
-    const parent = opener('/usr/bin/bwrap', program)
+    const parent = opener({ bwrap: '/usr/bin/bwrap' }, program)
     const pids = await started(t, parent)
     parent.kill('SIGKILL')
     assert(await allGone(pids, 5000))
@@ -78,10 +80,29 @@ for (const [what, program] of Object.entries(code)) {
 
 for (const what of ['computes', 'waits'] as const) {
   test(`kill -9 of the opener ends a box without bubblewrap whose program ${what}`, async (t) => {
-    const parent = opener(null, code[what])
+    const parent = opener({ bwrap: null }, code[what])
     const pids = await started(t, parent)
     parent.kill('SIGKILL')
     assert(await allGone(pids, 5000))
+  })
+}
+
+for (const what of ['computes', 'waits'] as const) {
+  test(`kill -9 of the opener ends a box in gVisor whose program ${what}, and the next one clears up`, {
+    skip: whyNot('gvisor'),
+  }, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'metier-orphan-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const parent = opener({ folder, minTier: 'gvisor' }, code[what])
+    const pids = await started(t, parent)
+    parent.kill('SIGKILL')
+    assert(await allGone(pids, 10_000))
+    assert.equal(readdirSync(join(folder, 'programs')).length, 1)
+    const next = openBoxes({ folder, minTier: 'gvisor' })
+    await next.isolation()
+    await next.close()
+    assert.deepEqual(readdirSync(join(folder, 'programs')), [])
+    assert(!readFileSync('/proc/self/mounts', 'utf8').includes(folder))
   })
 }
 
@@ -92,7 +113,7 @@ test('a descriptor that the opener inherited does not reach the box', async (t) 
   writeFileSync(secret, 'secret')
   const descriptors = Array.from({ length: 120 }, (_, i) => (i === 117 ? openSync(secret, 'r') : 'ignore'))
   for (const bwrap of existsSync('/usr/bin/bwrap') ? ['/usr/bin/bwrap', null] : [null]) {
-    const parent = opener(bwrap, code.waits, descriptors as (number | 'ignore')[])
+    const parent = opener({ bwrap }, code.waits, descriptors as (number | 'ignore')[])
     const pids = await started(t, parent)
     const holders = [parent.pid!, ...pids].filter((pid) =>
       readdirSync(`/proc/${pid}/fd`).some(
