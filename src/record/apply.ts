@@ -2,7 +2,7 @@
 import { AppError, type EventType, homeChain, type RunId, type RunStatus } from '#model'
 import { appendEvents, appendHome, type Head, type Ledger, type OwnedHead } from './ledger.ts'
 import { bodyText, firstHash } from './line.ts'
-import type { Ask, ChainWrite, Entries, Question } from './request.ts'
+import type { ApprovalChange, Ask, ChainWrite, Entries } from './request.ts'
 
 type Row = Head & { id: number; owner: string | null; epoch: number; status: RunStatus }
 
@@ -55,7 +55,7 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
   for (const { placeholder, server, box } of ask.sealed) {
     ledger.sql('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)').run(run, placeholder, server, box)
   }
-  for (const question of ask.questions) keepQuestion(ledger, run, head, question)
+  for (const change of ask.approvals) keepApproval(ledger, run, head, change)
   if (!leaves) return
   ledger.owned.delete(run)
   ledger.sql('UPDATE run SET owner = NULL, status = ? WHERE run = ?').run(leaves.status, run)
@@ -85,11 +85,16 @@ function moveHead(ledger: Ledger, ask: ChainWrite, from: OwnedHead, to: Head): v
   ledger.owned.set(ask.run, { ...to, id, epoch })
 }
 
-/** An index for whoever looks for a question: what became of it, until its run is finished. */
-function keepQuestion(ledger: Ledger, run: string, head: Head, { approval, n, answer }: Question): void {
-  if (n === null) ledger.sql('UPDATE approval SET answer = ? WHERE approval = ? AND run = ?').run(answer, approval, run)
+/** An index for whoever looks for an approval: what became of it, until its run is finished. */
+function keepApproval(ledger: Ledger, run: string, head: Head, change: ApprovalChange): void {
+  const { approval } = change
+  if ('answer' in change) {
+    ledger.sql('UPDATE approval SET answer = ? WHERE approval = ? AND run = ?').run(change.answer, approval, run)
+    return
+  }
   // The events of one write stand together: nobody else's come between.
-  else ledger.sql('INSERT INTO approval VALUES (?, ?, ?, NULL)').run(approval, run, head.seq! - (head.n - n))
+  const seq = head.seq! - (head.n - change.n)
+  ledger.sql('INSERT OR REPLACE INTO approval VALUES (?, ?, ?, NULL)').run(approval, run, seq)
 }
 
 function openRun(ledger: Ledger, { run, epoch, opens, entries }: ChainWrite): void {

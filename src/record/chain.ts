@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type AppError, type EventBodies, type EventType, type InboxType, limits, type RunId, toAppError } from '#model'
 import { bodyText } from './line.ts'
 import type { WriterQueue } from './queue.ts'
-import type { ChainWrite, Question } from './request.ts'
+import type { ApprovalChange, ChainWrite } from './request.ts'
 import { sealText } from './seal.ts'
 
 export type InboxItem = {
@@ -40,7 +40,7 @@ export type ChainStart = {
   at: number
   opens: ChainWrite['opens']
   sealed: SealedSecret[]
-  /** Of each call with an open question, the id of the question. */
+  /** The approvals that are open, each with its call. */
   asking: Map<string, string>
 }
 
@@ -81,7 +81,7 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
       opens,
       consumed: [],
       sealed: [],
-      questions: [],
+      approvals: [],
       leaves: null,
     }
   }
@@ -116,10 +116,9 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
 
   function append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number } {
     const { text, blobs } = bodyText(body)
-    const { entries, questions } = openDraft()
+    const { entries, approvals } = openDraft()
     n += 1
-    const question = questionOf({ type, body } as Told, n)
-    if (question) questions.push(question)
+    approvals.push(...approvalChanges({ type, body } as Told, n))
     at = Math.max(at, world.now())
     entries.types.push(type)
     entries.ats.push(at)
@@ -128,17 +127,19 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     return { n, at }
   }
 
-  /** What an event says of a question. A call that ends without an answer takes its question along. */
-  function questionOf({ type, body }: Told, n: number): Question | null {
+  /** What an event means for the approvals that are open. */
+  function approvalChanges({ type, body }: Told, n: number): ApprovalChange[] {
     if (type === 'approval.asked') {
-      asking.set(body.call, body.approval)
-      return { approval: body.approval, n, answer: null }
+      asking.set(body.approval, body.call)
+      return [{ approval: body.approval, n }]
     }
-    if (type !== 'approval.answered' && type !== 'call.resolved') return null
-    const approval = asking.get(body.call)
-    if (approval === undefined || (type === 'approval.answered' && body.approval !== approval)) return null
-    asking.delete(body.call)
-    return { approval, n: null, answer: type === 'call.resolved' ? 'cancelled' : body.answer }
+    if (type === 'approval.answered') {
+      return asking.delete(body.approval) ? [{ approval: body.approval, answer: body.answer }] : []
+    }
+    if (type !== 'call.resolved' || asking.size === 0) return []
+    const ended = [...asking].filter(([, call]) => call === body.call).map(([approval]) => approval)
+    for (const approval of ended) asking.delete(approval)
+    return ended.map((approval) => ({ approval, answer: 'cancelled' }))
   }
 
   function leave(type: 'run.suspended' | 'run.finished', body: object, leaves: ChainWrite['leaves']): Promise<void> {

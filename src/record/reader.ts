@@ -1,13 +1,13 @@
 /** Everything that is read from the record, on the main thread, beside the writer. */
 import type { DatabaseSync } from 'node:sqlite'
 import { type Event, type EventType, homeChain, type ProcessId, type RunId, type RunStatus, toText } from '#model'
+import { openApprovalReads } from './approvals.ts'
 import { brokenChain, chainBackwards } from './backwards.ts'
 import { readBlob } from './blobs.ts'
 import type { InboxItem, SealedSecret } from './chain.ts'
 import { sealPlace } from './chain.ts'
 import { homePaths } from './home.ts'
 import { isBlobReference } from './line.ts'
-import { openQuestions } from './questions.ts'
 import { openForReading } from './schema.ts'
 import { openSealed } from './seal.ts'
 import { rareHome } from './tables.ts'
@@ -117,7 +117,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
         return { placeholder, server, value: openSealed(box, sealPlace(run, placeholder, server), sealingKey()) }
       })
     },
-    ...openQuestions(database),
+    ...openApprovalReads(database),
     stats: () => readStats(database),
   }
 }
@@ -140,9 +140,10 @@ function toRunRow(row: Record<string, unknown>, isAlive: (process: ProcessId) =>
 }
 
 function readStats(database: DatabaseSync): Stats {
-  const counts = database
-    .prepare(`SELECT (SELECT count(*) FROM event) AS events, (SELECT count(*) - 1 FROM run) AS runs`)
-    .get() as { events: number; runs: number }
+  const counts = database.prepare(`SELECT sum(n) AS events, count(*) - 1 AS runs FROM run`).get() as {
+    events: number
+    runs: number
+  }
   const pages = database.prepare('PRAGMA page_count').get()!.page_count as number
   const size = database.prepare('PRAGMA page_size').get()!.page_size as number
   return { ...counts, bytes: pages * size }

@@ -2,13 +2,14 @@
  * The record of a home: the store and its chains, their verification, secrets, blobs and artifacts. Events enter and are
  * durable when it says so; it refuses whoever does not own a run, and every record it cannot vouch for.
  */
+
+export type { Asked } from './approvals.ts'
 export { openArtifactFolder } from './artifact-folder.ts'
 export { artifactName } from './artifact-name.ts'
 export type { Artifact, ArtifactInput, Artifacts } from './artifacts.ts'
 export type { Chain, InboxItem, SealedSecret } from './chain.ts'
 export { homePaths } from './home.ts'
 export { type BlobReference, isBlobReference } from './line.ts'
-export type { Asked } from './questions.ts'
 export type { RunRow, Stats } from './reader.ts'
 export { openSealedFile, type SealedFile } from './sealed-file.ts'
 export { openSecrets, type Secrets, type SecretsOptions } from './secrets.ts'

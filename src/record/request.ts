@@ -5,9 +5,10 @@ import type { BlobBytes } from './line.ts'
 /** Events of one chain, a column each: a thousand strings cross to the writer far sooner than a thousand objects. */
 export type Entries = { types: EventType[]; ats: number[]; bodies: string[]; blobs: BlobBytes[] }
 export type SealedRow = { placeholder: string; server: string; box: Uint8Array }
-/** A question that was asked with event `n`, or, where `n` is null, what became of it. */
-export type Question = { approval: string; n: number | null; answer: QuestionAnswer | null }
-export type QuestionAnswer = EventBodies['approval.answered']['answer'] | 'cancelled'
+/** For the index of approvals: one was asked for with event `n`, or it ended. */
+export type ApprovalChange = { approval: string; n: number } | { approval: string; answer: ApprovalEnd }
+/** A call that ends unanswered takes its approval along. */
+export type ApprovalEnd = EventBodies['approval.answered']['answer'] | 'cancelled'
 
 /** Everything that one chain wants committed together. */
 export type ChainWrite = {
@@ -20,7 +21,7 @@ export type ChainWrite = {
   opens: { key: string | null; intent: string | null } | null
   consumed: number[]
   sealed: SealedRow[]
-  questions: Question[]
+  approvals: ApprovalChange[]
   /** Given up by its owner: suspended or finished. */
   leaves: { status: RunStatus; callCount: number | null } | null
 }
@@ -42,7 +43,7 @@ export type Reply = Ack[] | 'checkpoint is due'
 
 export type WriterData = { home: string; process: string }
 
-type Rest = Pick<ChainWrite, 'opens' | 'consumed' | 'sealed' | 'questions' | 'leaves'> & { blobs: BlobBytes[] }
+type Rest = Pick<ChainWrite, 'opens' | 'consumed' | 'sealed' | 'approvals' | 'leaves'> & { blobs: BlobBytes[] }
 
 /** Most of what crosses is a few events of a run: named members, cloned each time, would cost more than the events. */
 export type Packed =
@@ -61,15 +62,15 @@ export type Packed =
 export function pack(request: Request): Packed {
   const { id, ask } = request
   if (ask.kind !== 'chain') return request
-  const { run, epoch, after, entries, opens, consumed, sealed, questions, leaves } = ask
+  const { run, epoch, after, entries, opens, consumed, sealed, approvals, leaves } = ask
   const { types, ats, bodies, blobs } = entries
   const isBare =
-    opens === null && leaves === null && consumed.length + sealed.length + questions.length + blobs.length === 0
-  const rest = isBare ? null : { opens, consumed, sealed, questions, leaves, blobs }
+    opens === null && leaves === null && consumed.length + sealed.length + approvals.length + blobs.length === 0
+  const rest = isBare ? null : { opens, consumed, sealed, approvals, leaves, blobs }
   return [id, run, epoch, after, types, ats, bodies, rest]
 }
 
-const nothingElse: Rest = { opens: null, consumed: [], sealed: [], questions: [], leaves: null, blobs: [] }
+const nothingElse: Rest = { opens: null, consumed: [], sealed: [], approvals: [], leaves: null, blobs: [] }
 
 export function unpack(packed: Packed): Request {
   if (!Array.isArray(packed)) return packed

@@ -10,13 +10,13 @@ import {
   type RunStatus,
 } from '#model'
 import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
+import type { Asked } from './approvals.ts'
 import { backUp } from './backup.ts'
 import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
 import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
 import { sealingKey } from './keys.ts'
 import { isProcessAlive, lockProcess, removeDead, removeLock } from './owner.ts'
-import type { Asked } from './questions.ts'
 import { openQueue } from './queue.ts'
 import { openReader, type RunRow, type Stats } from './reader.ts'
 import { prepareDatabase } from './schema.ts'
@@ -41,9 +41,9 @@ export type Store = {
   /** The same as they stand: the exact lines. */
   lines(run: string, options?: { after?: number }): string[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
-  /** The open questions of all runs, in the order in which they were asked. */
+  /** Those that are open, of all runs, in the order in which they were asked for. */
   openApprovals(): Asked[]
-  /** A question of a run that is not finished. */
+  /** One of a run that is not finished, open or not. */
   approval(id: string): Asked | undefined
   /** The JSON text of a member of an event, also of one that stands as a blob. */
   text(value: unknown): string

@@ -38,7 +38,7 @@ const firstFormat = `
   PRAGMA application_id = ${0x4de97469}; PRAGMA user_version = 1;
 `
 
-/** A home as the first format left it: two runs whose events arrived in turn, one of them with an open question. */
+/** A home as the first format left it: two runs whose events arrived in turn, one of them with an open approval. */
 function writeFirst(file: string, runs: RunId[]): void {
   const database = new DatabaseSync(file)
   database.exec(firstFormat)
@@ -62,7 +62,7 @@ function writeFirst(file: string, runs: RunId[]): void {
   database.close()
 }
 
-test('openStore() turns the first format into this one, with every event, run and question', async (t) => {
+test('openStore() turns the first format into this one, with every event, run and approval', async (t) => {
   const home = join(temporaryFolder(t), 'home')
   mkdirSync(home)
   const runs = [newId<RunId>(), newId<RunId>()]
@@ -86,7 +86,7 @@ test('openStore() turns the first format into this one, with every event, run an
   await store.close()
 })
 
-test('the index of questions, as it is kept, equals what the events alone say', async (t) => {
+test('the index of approvals, as it is kept, equals what the events alone say', async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9)
   const roll = dice(seed)
   const store = await openSample(t)
@@ -120,6 +120,7 @@ function askAndAnswer(chain: Chain, call: string, roll: () => number): void {
   })
   const asked = { approval: newId(), call, digest: '0', why: '', expiresAt: '' }
   chain.append('approval.asked', asked)
+  if (roll() < 0.2) chain.append('approval.asked', { ...asked, approval: newId() })
   const fate = Math.floor(roll() * 5)
   if (fate > 2) return
   if (fate < 2) answer(chain, asked, fate === 0 ? 'approved' : 'denied')
@@ -131,7 +132,7 @@ function answer(chain: Chain, asked: EventBodies['approval.asked'], answer: 'app
   chain.append('approval.answered', { approval, call, digest, answer, who: 'me', from: 'here' })
 }
 
-test('approval() finds a question by its id, with its call and what became of it', async (t) => {
+test('approval() finds one by its id, with its call and what became of it', async (t) => {
   const store = await openSample(t)
   const chain = startSample(store)
   chain.append('call.issued', {

@@ -32,7 +32,7 @@ const indexes = `
   CREATE INDEX run_status ON run (status, started_at);
   -- Apart from the run's row, which every append writes: these may be long and never change.
   CREATE TABLE request (id INTEGER PRIMARY KEY, key TEXT UNIQUE, intent TEXT) STRICT;
-  -- Questions of runs that are not finished; answer is NULL while a question is open.
+  -- Asked for by runs that are not finished; answer is NULL while it is open.
   CREATE TABLE approval (approval TEXT PRIMARY KEY, run TEXT NOT NULL, seq INTEGER NOT NULL, answer TEXT) STRICT, WITHOUT ROWID;
   CREATE INDEX approval_run ON approval (run);
   CREATE INDEX approval_open ON approval (seq) WHERE answer IS NULL;
@@ -72,7 +72,7 @@ export function moveFromFirst(database: DatabaseSync): void {
   rebuildApprovals(database)
 }
 
-/** What the writer keeps up to date as questions come and go, from the events alone. */
+/** What the writer keeps up to date as approvals are asked for and answered, from the events alone. */
 export function rebuildApprovals(database: DatabaseSync): void {
   database.exec(`
     DELETE FROM approval;
@@ -83,12 +83,12 @@ export function rebuildApprovals(database: DatabaseSync): void {
       WHERE event.type IN ('approval.asked', 'approval.answered', 'call.resolved')
         AND status NOT IN ('done', 'failed', 'cancelled');
     CREATE INDEX temp.told_call ON told (run, call);
-    INSERT INTO approval SELECT approval, run, seq, (
+    INSERT OR REPLACE INTO approval SELECT approval, run, seq, (
       SELECT CASE later.type WHEN 'call.resolved' THEN 'cancelled' ELSE later.answer END FROM told AS later
       WHERE later.run = asked.run AND later.call = asked.call AND later.n > asked.n
         AND (later.type = 'call.resolved' OR later.type = 'approval.answered' AND later.approval = asked.approval)
       ORDER BY later.n LIMIT 1
-    ) FROM told AS asked WHERE type = 'approval.asked';
+    ) FROM told AS asked WHERE type = 'approval.asked' ORDER BY seq;
     DROP TABLE told;
   `)
 }

@@ -1,19 +1,19 @@
-/** Questions to humans, found by their id or all that are open, without reading the runs that asked them. */
+/** Approvals that were asked for, found by their id or all that are open, without reading the runs that asked. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Event, RunId } from '#model'
-import type { QuestionAnswer } from './request.ts'
+import type { ApprovalEnd } from './request.ts'
 
-/** A question of a run that is not finished. */
+/** An approval that a run which is not finished has asked for. */
 export type Asked = {
   run: RunId
   asked: Event<'approval.asked'>
   /** The call that it is about. */
   issued: Event<'call.issued'>
   /** Null while it is open. */
-  answer: QuestionAnswer | null
+  answer: ApprovalEnd | null
 }
 
-type Row = { seq: number; answer: QuestionAnswer | null }
+type Row = { seq: number; answer: ApprovalEnd | null }
 
 /** The call that event ?1 is about: not far before it, back along the chain. */
 const callBefore = `
@@ -25,7 +25,7 @@ const callBefore = `
   )
   SELECT line FROM back WHERE type = 'call.issued' AND json_extract(line, '$.body.call') = ?2`
 
-export function openQuestions(database: DatabaseSync) {
+export function openApprovalReads(database: DatabaseSync) {
   const open = database.prepare('SELECT seq, answer FROM approval WHERE answer IS NULL ORDER BY seq')
   const byId = database.prepare('SELECT seq, answer FROM approval WHERE approval = ?')
   const ofRun = database.prepare('SELECT approval, seq FROM approval WHERE run = ? AND answer IS NULL')
@@ -45,10 +45,10 @@ export function openQuestions(database: DatabaseSync) {
       const row = byId.get(id) as Row | undefined
       return row && read(row)
     },
-    /** Of each call of the run with an open question, the id of the question. */
+    /** The open ones of a run, each with its call. */
     asking(run: RunId): Map<string, string> {
       const rows = ofRun.all(run) as { approval: string; seq: number }[]
-      return new Map(rows.map(({ approval, seq }) => [JSON.parse(line.get(seq)!.line as string).body.call, approval]))
+      return new Map(rows.map(({ approval, seq }) => [approval, JSON.parse(line.get(seq)!.line as string).body.call]))
     },
   }
 }
