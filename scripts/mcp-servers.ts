@@ -1,4 +1,4 @@
-/** The MCP servers that others wrote and tests start, and the suite that holds us to the protocol, at the versions that were tested. */
+/** The MCP servers that others wrote and tests start, the hosts that use us, and the suite that holds us to the protocol, at the versions that were tested. */
 import type { Packages } from './npm-packages.ts'
 
 export const mcpServers: Packages = {
@@ -14,3 +14,5 @@ export const mcpServers: Packages = {
 }
 
 export const conformance: Packages = { '@modelcontextprotocol/conformance': '0.2.0-alpha.12' }
+
+export const hosts: Packages = { '@anthropic-ai/claude-code': '2.1.325', '@openai/codex': '0.166.0' }

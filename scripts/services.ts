@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isolatedVmVersion } from '#sandbox'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
-import { conformance, mcpServers } from './mcp-servers.ts'
+import { conformance, hosts, mcpServers } from './mcp-servers.ts'
 import { installPackages, type Packages, probePackages } from './npm-packages.ts'
 import { installPeers, probePeers } from './peers.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
@@ -50,6 +50,7 @@ const recipes: Recipe[] = [
     stop: async () => {},
   },
   fromNpm('mcp-servers', mcpServers),
+  fromNpm('hosts', hosts),
   fromNpm('conformance', conformance),
   fromNpm('isolated-vm', { 'isolated-vm': isolatedVmVersion }),
   {

@@ -16,8 +16,11 @@ export const binary = join(root, 'bin', 'metier')
 export type Workspace = { folder: string; home: string; file: string; witness: string; opened: Verbs[] }
 export type Effect = { tool: string; args: Record<string, unknown>; phase: 'begun' | 'done'; pid: number }
 
+/** What is cleaned up at the end: of a test, or of an example. */
+export type Scope = Pick<TestContext, 'after'>
+
 /** A folder that goes when the test ends. */
-export function temporaryFolder(t: TestContext, before: () => Promise<void> = async () => {}): string {
+export function temporaryFolder(t: Scope, before: () => Promise<void> = async () => {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'metier-test-'))
   t.after(async () => {
     await before()
@@ -28,7 +31,7 @@ export function temporaryFolder(t: TestContext, before: () => Promise<void> = as
 
 /** A configuration with the effects server, whose every effect is written into the witness file by the server itself. */
 export function workspace(
-  t: TestContext,
+  t: Scope,
   { env = {}, config = {} }: { env?: Record<string, string>; config?: object } = {},
 ): Workspace {
   const opened: Verbs[] = []
@@ -124,7 +127,7 @@ export type Served = {
 }
 
 /** Starts the gateway on a free port and waits until it answers. */
-export async function serve(t: TestContext, space: Workspace, args: string[] = []): Promise<Served> {
+export async function serve(t: Scope, space: Workspace, args: string[] = []): Promise<Served> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const child = start(space, ['serve', '--port', String(port), ...args])
@@ -165,5 +168,7 @@ export function dice(seed: number): () => number {
     return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32
   }
 }
+export * from './hosts.ts'
+export * from './model-stub.ts'
 export * from './script-machine.ts'
 export type { Authorization } from './servers/authorization.ts'
