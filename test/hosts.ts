@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Stub } from './model-stub.ts'
-import type { Scope, Workspace } from './test.ts'
+import type { Scope, Workspace } from './scope.ts'
 
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'metier', 'services')
 const packages = join(cache, 'hosts', 'current', 'node_modules')

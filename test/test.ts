@@ -4,20 +4,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseConfig } from '#model'
 import { openVerbs, type Verbs } from '#verbs'
+import type { Scope, Workspace } from './scope.ts'
 
 export const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 export const binary = join(root, 'bin', 'metier')
 
-export type Workspace = { folder: string; home: string; file: string; witness: string; opened: Verbs[] }
 export type Effect = { tool: string; args: Record<string, unknown>; phase: 'begun' | 'done'; pid: number }
-
-/** What is cleaned up at the end: of a test, or of an example. */
-export type Scope = Pick<TestContext, 'after'>
 
 /** A folder that goes when the test ends. */
 export function temporaryFolder(t: Scope, before: () => Promise<void> = async () => {}): string {
@@ -170,5 +166,6 @@ export function dice(seed: number): () => number {
 }
 export * from './hosts.ts'
 export * from './model-stub.ts'
+export type { Scope, Workspace } from './scope.ts'
 export * from './script-machine.ts'
 export type { Authorization } from './servers/authorization.ts'
