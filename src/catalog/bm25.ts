@@ -1,95 +1,76 @@
-/** BM25 over weighted fields, in typed arrays: postings of a word lie side by side, so a query reads memory in order. */
+/** How much speaks for each tool, by the words it shares with an intent (BM25 over weighted fields), and the best of them. */
+import type { Postings } from './postings.ts'
 
-export type Field = { weight: number /** How much a long text is held against it, 0 to 1. */; length: number }
-
-export type Bm25 = {
-  words: Map<string, number>
-  /** Word w occurs in documents[starts[w]] up to documents[starts[w + 1]], there with strengths[…], each below 1. */
-  starts: Uint32Array
-  documents: Uint32Array
-  strengths: Float32Array
-  rarities: Float32Array
-  /** Where evidenceOf writes: one for all queries, so that a query leaves no garbage of this size behind. */
-  evidence: Float32Array
+/** One for all queries, so that a query leaves no garbage of this size behind; good until the next one. */
+export type Evidence = {
+  /** By tool. */
+  amounts: Float32Array
+  /** The most in each block of tools, so that blocks without any good one are passed over. */
+  peaks: Float32Array
 }
 
-/** Where more occurrences of a word stop making it stronger. */
-const saturation = 1.2
+/** Tools of a block, as a power of two. */
+const blockBits = 7
 
-/** `texts[d][f]` are the words of document d in field f. */
-export function buildBm25(texts: readonly (readonly string[][])[], fields: readonly Field[]): Bm25 {
-  const words = new Map<string, number>()
-  const means = fields.map((_, f) => Math.max(1, texts.reduce((sum, text) => sum + text[f]!.length, 0) / texts.length))
-  const frequencies = texts.map((text) => frequenciesOf(text, fields, means, words))
-  const starts = new Uint32Array(words.size + 1)
-  for (const frequency of frequencies) for (const word of frequency.keys()) starts[word + 1]!++
-  for (let word = 0; word < words.size; word++) starts[word + 1]! += starts[word]!
-  const next = starts.slice(0, -1)
-  const documents = new Uint32Array(starts.at(-1)!)
-  const strengths = new Float32Array(starts.at(-1)!)
-  for (const [document, frequency] of frequencies.entries()) {
-    for (const [word, amount] of frequency) {
-      const place = next[word]!++
-      documents[place] = document
-      strengths[place] = amount / (amount + saturation)
+export function newEvidence(tools: number): Evidence {
+  return { amounts: new Float32Array(tools), peaks: new Float32Array((tools >>> blockBits) + 1) }
+}
+
+/** A word of the query and what it is worth where it is found: 1 would be a word that nobody else has. */
+export type Term = { form: number; worth: number }
+
+/** How rare a word is that so many of all tools have, from 1 for nobody down towards 0. */
+export function rarityOf(occurrences: number, tools: number): number {
+  const rarity = (count: number) => Math.log(1 + (tools - count + 0.5) / (count + 0.5))
+  return rarity(occurrences) / rarity(0)
+}
+
+export function occurrencesOf({ starts }: Postings, form: number): number {
+  return form + 1 < starts.length ? starts[form + 1]! - starts[form]! : 0
+}
+
+/** Of every word what it is worth, times how strongly the tool has it. */
+export function weigh(
+  { starts, documents, strengths }: Postings,
+  { amounts, peaks }: Evidence,
+  terms: readonly Term[],
+) {
+  amounts.fill(0)
+  peaks.fill(0)
+  for (const { form, worth } of terms) {
+    if (form + 1 >= starts.length) continue
+    const end = starts[form + 1]!
+    for (let place = starts[form]!; place < end; place++) {
+      const document = documents[place]!
+      const amount = amounts[document]! + worth * strengths[place]!
+      amounts[document] = amount
+      if (amount > peaks[document >>> blockBits]!) peaks[document >>> blockBits] = amount
     }
   }
-  const rarity = (occurrences: number) => Math.log(1 + (texts.length - occurrences + 0.5) / (occurrences + 0.5))
-  const rarities = Float32Array.from({ length: words.size }, (_, word) => {
-    return rarity(starts[word + 1]! - starts[word]!) / rarity(0)
-  })
-  return { words, starts, documents, strengths, rarities, evidence: new Float32Array(texts.length) }
 }
 
-/** How often each word stands in a document: every field counts by its weight and its length. */
-function frequenciesOf(
-  text: readonly string[][],
-  fields: readonly Field[],
-  means: readonly number[],
-  words: Map<string, number>,
-): Map<number, number> {
-  const frequency = new Map<number, number>()
-  for (const [f, { weight, length }] of fields.entries()) {
-    const amount = weight / (1 - length + length * (text[f]!.length / means[f]!))
-    for (const spelling of text[f]!) {
-      const word = words.get(spelling) ?? words.size
-      words.set(spelling, word)
-      frequency.set(word, (frequency.get(word) ?? 0) + amount)
-    }
-  }
-  return frequency
+/** Says of one tool how much speaks for it, whatever its words. */
+export function decree({ amounts, peaks }: Evidence, place: number, amount: number): void {
+  amounts[place] = amount
+  peaks[place >>> blockBits] = Math.max(peaks[place >>> blockBits]!, amount)
 }
 
-/**
- * For each document how much speaks for it: of every word of the query its rarity, 1 for a word that nobody else has,
- * times how strongly the document has it. So two rare words in a name come near 2, whatever the size of the collection.
- * What it gives is good until the next query.
- */
-export function evidenceOf(index: Bm25, query: ReadonlySet<string>): Float32Array {
-  const { words, starts, documents, strengths, rarities, evidence } = index
-  evidence.fill(0)
-  for (const spelling of query) {
-    const word = words.get(spelling)
-    if (word === undefined) continue
-    for (let place = starts[word]!; place < starts[word + 1]!; place++) {
-      evidence[documents[place]!]! += rarities[word]! * strengths[place]!
-    }
-  }
-  return evidence
-}
-
-/** The documents with the highest scores above zero, best first; of equals the earlier. */
-export function bestOf(scores: Float32Array, most: number, accepts: (document: number) => boolean): number[] {
+/** The places with the most evidence above zero, best first; of equals the earlier. */
+export function bestOf({ amounts, peaks }: Evidence, most: number, accepts: (place: number) => boolean): number[] {
   const best: number[] = []
   let least = 0
-  for (let document = 0; document < scores.length; document++) {
-    const score = scores[document]!
-    if (score <= least || !accepts(document)) continue
-    let place = best.length
-    while (place > 0 && scores[best[place - 1]!]! < score) place--
-    best.splice(place, 0, document)
-    if (best.length > most) best.pop()
-    if (best.length === most) least = scores[best.at(-1)!]!
+  for (let block = 0; block < peaks.length; block++) {
+    if (peaks[block]! <= least) continue
+    const end = Math.min(amounts.length, (block + 1) << blockBits)
+    for (let place = block << blockBits; place < end; place++) {
+      const amount = amounts[place]!
+      if (amount <= least || !accepts(place)) continue
+      let at = best.length
+      while (at > 0 && amounts[best[at - 1]!]! < amount) at--
+      best.splice(at, 0, place)
+      if (best.length > most) best.pop()
+      if (best.length === most) least = amounts[best.at(-1)!]!
+    }
   }
   return best
 }

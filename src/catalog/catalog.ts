@@ -9,23 +9,25 @@ import { effectOf } from './definition.ts'
 import { type CatalogOptions, type Entry, listOf, observe, openEntry, type ToolList } from './entry.ts'
 import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
+import { openIndexer } from './indexer.ts'
 import { leftoversOf } from './leftovers.ts'
 import type { Login, Oauth } from './oauth.ts'
 import type { Passage, PassageOptions } from './passage.ts'
 import { type PinRecord, Pins } from './pins.ts'
-import { buildIndex, type Found, type Index, type Query, search } from './search.ts'
+import { type Found, type Query, search } from './search.ts'
 import { problemOf } from './validate.ts'
 
 export { type Attendant, type Heard, type Progress, passableCapabilities, type Question } from './attend.ts'
 export { certainProblems, type Open } from './certain.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
+export { buildIndex, type Index } from './indexer.ts'
 export { leftoversOf } from './leftovers.ts'
 export { openCallback } from './oauth-callback.ts'
 export { authorizationFetch } from './oauth-fetch.ts'
 export type { Authorize } from './oauth-flow.ts'
 export type { Passage, PassageOptions } from './passage.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
-export { buildIndex, type Found, type Hit, type Index, type Query, search } from './search.ts'
+export { type Found, type Hit, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
 
 export type Catalog = {
@@ -67,10 +69,8 @@ export type Catalog = {
 export function openCatalog(options: CatalogOptions): Catalog {
   const guard = openGuard(options.process)
   const pins = openPins(options)
-  let index: Index | null = null
-  const changed = () => {
-    index = null
-  }
+  const { changed, current } = openIndexer()
+  const lists = () => new Map([...entries.values()].map(({ name, tools }) => [name, tools ?? []]))
   const names = Object.keys(options.servers)
   const entries = new Map(names.map((name) => [name, openEntry(name, options, { guard, pins, moved: changed })]))
   return {
@@ -123,8 +123,10 @@ export function openCatalog(options: CatalogOptions): Catalog {
         Promise.all(asked.map((entry) => listOf(entry, false))),
         pause(limits.discoverWaitMsMax, null, { ref: false }),
       ])
-      index ??= buildIndex([...entries.values()].flatMap(({ tools }) => tools ?? []))
-      return { ...search(index, query), silent: asked.filter(({ tools }) => tools === null).map(({ name }) => name) }
+      return {
+        ...search(await current(lists), query),
+        silent: asked.filter(({ tools }) => tools === null).map(({ name }) => name),
+      }
     },
     login: (server, login) => oauthOf(entries, server).login(login),
     logout: (server) => oauthOf(entries, server).logout(),

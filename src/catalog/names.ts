@@ -2,32 +2,43 @@
 import type { Tool } from '#model'
 import { split, wordsOf } from './words.ts'
 
-export type Names = { exact: Map<string, number[]>; near: Map<string, number[]> }
+/** The places of the tools that are spelled so; most often one. */
+type Places = Map<string, number | number[]>
 
-export function buildNames(tools: readonly Tool[]): Names {
-  const names: Names = { exact: new Map(), near: new Map() }
-  for (const [place, { id, name }] of tools.entries()) {
-    for (const spelling of new Set([plain(id), plain(name)])) add(names.exact, spelling, place)
-    for (const spelling of new Set([loose(id), loose(name)])) add(names.near, spelling, place)
+export type Names = { exact: Places; near: Places /** The keys of `exact`, to look through. */; spellings: string[] }
+
+export function* buildNames(tools: readonly Tool[]): Generator<void, Names> {
+  const names: Names = { exact: new Map(), near: new Map(), spellings: [] }
+  for (const [place, { server, name }] of tools.entries()) {
+    const [own, words] = [split(name), wordsOf(name)]
+    for (const spelling of [own, [...split(server), ...own]]) add(names.exact, spelling.join(' '), place)
+    for (const spelling of [words, [...wordsOf(server), ...words]]) add(names.near, spelling.sort().join(' '), place)
+    if (place % 64 === 63) yield
   }
+  names.spellings = [...names.exact.keys()]
   return names
 }
 
 /** Places of the tools that the text names, and how surely, best first; empty for a text that names none. */
-export function named({ exact, near }: Names, text: string): { places: readonly number[]; score: number } {
+export function named({ exact, near, spellings }: Names, text: string): { places: readonly number[]; score: number } {
   const places = exact.get(plain(text))
-  if (places !== undefined) return { places, score: 1 }
+  if (places !== undefined) return { places: [places].flat(), score: 1 }
   const loosely = loose(text) === '' ? undefined : near.get(loose(text))
-  if (loosely !== undefined) return { places: loosely, score: 0.99 }
-  return { places: /^[\w.:/-]+$/.test(text.trim()) ? mistyped(exact, plain(text)) : [], score: 0.98 }
+  if (loosely !== undefined) return { places: [loosely].flat(), score: 0.99 }
+  const slips = /^[\w.:/-]+$/.test(text.trim()) ? mistyped(spellings, plain(text)) : []
+  return { places: slips.flatMap((spelling) => exact.get(spelling)!), score: 0.98 }
 }
 
 /** Whoever writes one word means a name: one slip of the hand is forgiven, except in very short ones. */
-function mistyped(exact: Names['exact'], name: string): number[] {
+function mistyped(spellings: readonly string[], name: string): string[] {
   if (name.length < 5) return []
-  const places: number[] = []
-  for (const [other, at] of exact) if (isOneSlip(name, other)) places.push(...at)
-  return places
+  const [first, last] = [name.charCodeAt(0), name.charCodeAt(name.length - 1)]
+  return spellings.filter((other) => {
+    if (Math.abs(other.length - name.length) > 1) return false
+    // A single slip leaves one of the two ends as it was.
+    if (other.charCodeAt(0) !== first && other.charCodeAt(other.length - 1) !== last) return false
+    return isOneSlip(name, other)
+  })
 }
 
 /** Whether one letter too many, too few, another, or two in the wrong order makes the one the other. */
@@ -51,8 +62,9 @@ function loose(text: string): string {
   return wordsOf(text).sort().join(' ')
 }
 
-function add(map: Map<string, number[]>, key: string, place: number): void {
+function add(map: Places, key: string, place: number): void {
   const places = map.get(key)
-  if (places === undefined) map.set(key, [place])
+  if (places === undefined) map.set(key, place)
+  else if (typeof places === 'number') map.set(key, [places, place])
   else places.push(place)
 }

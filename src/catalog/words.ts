@@ -23,6 +23,12 @@ export const genericWords = new Set(
 
 /** Lower case without accents, taken apart at what is neither letter nor digit and inside camelCase and HTTPServer. */
 export function split(text: string): string[] {
+  return isPlain.test(text) ? splitPlain(text) : splitAny(text)
+}
+
+const isPlain = /^[\x00-\x7f]*$/
+
+function splitAny(text: string): string[] {
   return (
     text
       .normalize('NFKD')
@@ -34,9 +40,46 @@ export function split(text: string): string[] {
   )
 }
 
+const [other, lower, digit, upper] = [0, 1, 2, 3]
+const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+  const letter = String.fromCharCode(code)
+  return /[a-z]/.test(letter) ? lower : /[0-9]/.test(letter) ? digit : /[A-Z]/.test(letter) ? upper : other
+})
+
+/** The same for what nearly all text is, ten times as fast. */
+function splitPlain(text: string): string[] {
+  const words: string[] = []
+  let start = -1
+  let before = other
+  const end = (at: number) => {
+    if (start >= 0) words.push(text.slice(start, at).toLowerCase())
+  }
+  for (let at = 0; at < text.length; at++) {
+    const kind = kinds[text.charCodeAt(at)]!
+    const isNew =
+      kind === upper &&
+      (before === lower || before === digit || (before === upper && kinds[text.charCodeAt(at + 1)] === lower))
+    if (kind === other || isNew) {
+      end(at)
+      start = kind === other ? -1 : at
+    } else if (start < 0) start = at
+    before = kind
+  }
+  end(text.length)
+  return words
+}
+
 /** The words that count, as they are written. */
 export function contentOf(text: string): string[] {
-  return split(text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' ')).filter((word) => !stopWords.has(word))
+  return split(withoutContractions(text)).filter((word) => !isSmall(word))
+}
+
+export function withoutContractions(text: string): string {
+  return /['’]/.test(text) ? text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' ') : text
+}
+
+export function isSmall(word: string): boolean {
+  return stopWords.has(word)
 }
 
 /** The words that count, as they are compared. */

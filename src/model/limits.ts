@@ -195,6 +195,10 @@ export const limits = {
   toolSchemaLightBytesMax: 8 * 1024,
   schemaCheckMsMax: 100,
   stemsKeptMax: 100_000,
+  /** Forms of words in the index, those of tools that are gone included. */
+  searchFormsMax: 1_000_000,
+  /** So long the index is built before others have their turn. */
+  searchSliceMs: 5,
   /** Fields of a changed tool that an error shows. */
   toolDiffShownMax: 20,
   /** An observed shape: how deep it looks, how many keys make a table of an object, and how large it may become. */

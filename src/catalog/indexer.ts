@@ -1,0 +1,109 @@
+/** Keeps the index of all tools as they are now: one segment for each server, built in slices, and only where something changed. */
+import { limits, type Tool } from '#model'
+import { type Evidence, newEvidence } from './bm25.ts'
+import { buildNames, type Names } from './names.ts'
+import { buildPostings, type Postings } from './postings.ts'
+import { saysTheSame } from './texts.ts'
+import { Vocabulary } from './vocabulary.ts'
+
+export type Segment = Postings & { server: string; tools: readonly Tool[]; names: Names; evidence: Evidence }
+export type Index = {
+  vocabulary: Vocabulary
+  segments: readonly Segment[] /** How many, in all segments. */
+  tools: number
+}
+
+/** The tools of each server. */
+export type Lists = ReadonlyMap<string, readonly Tool[]>
+
+export type Indexer = {
+  /** What there is to find is not what it was. */
+  changed(): void
+  /** As it is now; what others do meanwhile goes on. */
+  current(lists: () => Lists): Promise<Index>
+}
+
+export function openIndexer(): Indexer {
+  let index: Index = { vocabulary: new Vocabulary(), segments: [], tools: 0 }
+  let version = 0
+  let built = -1
+  let building: Promise<void> | null = null
+  const build = async (lists: Lists) => {
+    const at = version
+    index = await inSlices(buildSegments(index, lists))
+    built = at
+  }
+  const start = (lists: () => Lists) => {
+    building ??= build(lists()).finally(() => {
+      building = null
+    })
+    return building
+  }
+  return {
+    changed() {
+      version++
+    },
+    async current(lists) {
+      const asked = version
+      // One that is under way may have begun too early.
+      for (let turns = 0; built < asked && turns < 2; turns++) await start(lists)
+      return index
+    },
+  }
+}
+
+/** All at once, for as many tools as one can wait for. */
+export function buildIndex(tools: readonly Tool[]): Index {
+  const lists = Map.groupBy(tools, ({ server }) => server)
+  const steps = buildSegments({ vocabulary: new Vocabulary(), segments: [], tools: 0 }, lists)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+function* buildSegments(old: Index, lists: Lists): Generator<void, Index> {
+  // Words are never taken out one by one: of too many that nobody has any more all are learned again.
+  const fresh = old.vocabulary.size > limits.searchFormsMax
+  const vocabulary = fresh ? new Vocabulary() : old.vocabulary
+  const segments: Segment[] = []
+  for (const [server, tools] of lists) {
+    const before = fresh ? undefined : old.segments.find((segment) => segment.server === server)
+    segments.push(yield* buildSegment(vocabulary, server, tools, before ?? null))
+  }
+  return { vocabulary, segments, tools: segments.reduce((sum, segment) => sum + segment.tools.length, 0) }
+}
+
+function* buildSegment(
+  vocabulary: Vocabulary,
+  server: string,
+  given: readonly Tool[],
+  before: Segment | null,
+): Generator<void, Segment> {
+  // The list goes on changing while we read it.
+  const tools = [...given]
+  if (before !== null && isSame(before.tools, tools)) return { ...before, tools }
+  const postings = yield* buildPostings(
+    vocabulary,
+    tools,
+    before === null ? null : { tools: before.tools, postings: before },
+  )
+  const names = yield* buildNames(tools)
+  return { ...postings, server, tools, names, evidence: newEvidence(tools.length) }
+}
+
+function isSame(left: readonly Tool[], right: readonly Tool[]): boolean {
+  return left.length === right.length && left.every((tool, place) => saysTheSame(tool, right[place]!))
+}
+
+/** Works for a few milliseconds at a time. */
+async function inSlices<Value>(steps: Generator<void, Value>): Promise<Value> {
+  let until = performance.now() + limits.searchSliceMs
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (performance.now() < until) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    until = performance.now() + limits.searchSliceMs
+  }
+}
