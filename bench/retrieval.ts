@@ -1,12 +1,14 @@
 /**
  * How well discover finds tools: nDCG@10 and Recall@5 on public sets, against plain BM25 over name and description in the
- * same run; how often it abstains rightly; and how long a search among 100,000 tools takes.
+ * same run; how often it abstains wrongly and answers wrongly; how long a search among 100,000 tools takes beside idle
+ * turning for as long, and for how long at once building their index keeps others from their turn.
  * `node bench/retrieval.ts [--json] [FOLDER]`, where FOLDER holds `retrieval/<set>/{corpus,queries}.jsonl` and
  * `plans/`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
-import { buildIndex, search } from '#catalog'
+import { buildIndex, openIndexer, search } from '#catalog'
 import type { Tool } from '#model'
 
 type Item = { id: string; name: string; desc?: string; params?: string }
@@ -87,14 +89,14 @@ function quality({ questions }: Collection, rank: Rank): Quality {
   return { ndcg: (100 * sum.ndcg) / questions.length, recall: (100 * sum.recall) / questions.length }
 }
 
-/** Among 30 tools: of the questions whose tool comes first, how many are answered; of foreign ones, how many are turned away. */
-function abstention(set: Collection, others: Collection[]): { kept: number; turnedAway: number } {
+/** Among 30 tools: of the questions whose tool comes first, how many are not answered; of foreign ones, how many are. */
+function abstention(set: Collection, others: Collection[]): { falseAbstain: number; falseAnswer: number } {
   const take = <Item>(items: Item[], round: number, count: number) =>
     Array.from({ length: count }, (_, at) => items[(round * 7919 + at * 104_729) % items.length]!)
   let right = 0
-  let kept = 0
+  let abstained = 0
   let foreign = 0
-  let turnedAway = 0
+  let answered = 0
   for (let round = 0; round < 40; round++) {
     const own = take(set.questions, round, 5)
     const golds = new Set(own.flatMap(({ gold }) => gold))
@@ -104,47 +106,78 @@ function abstention(set: Collection, others: Collection[]): { kept: number; turn
       const first = search(index, { intent: text, filter: { minScore: 0 }, limit: 1 }).results[0]
       if (first === undefined || !gold.includes(first.tool.digest)) continue
       right++
-      if (search(index, { intent: text, limit: 1 }).status === 'found') kept++
+      if (search(index, { intent: text, limit: 1 }).status === 'nothing_fits') abstained++
     }
     for (const { text } of others.flatMap((other) => take(other.questions, round, 2))) {
       foreign++
-      if (search(index, { intent: text, limit: 1 }).status === 'nothing_fits') turnedAway++
+      if (search(index, { intent: text, limit: 1 }).status === 'found') answered++
     }
   }
-  return { kept: (100 * kept) / right, turnedAway: (100 * turnedAway) / foreign }
+  return { falseAbstain: (100 * abstained) / right, falseAnswer: (100 * answered) / foreign }
 }
 
 /** Real descriptions, repeated under other names until there are 100,000. */
-function latency(sets: Collection[]) {
+async function latency(sets: Collection[]) {
   const items = sets.flatMap(({ corpus }) => corpus)
   const tools = Array.from({ length: 100_000 }, (_, at) => {
     const item = items[at % items.length]!
     return toTool({ ...item, id: `${item.id} ${at}`, name: `${item.name} ${Math.floor(at / items.length)}` })
   })
-  const started = performance.now()
-  const index = buildIndex(tools)
-  const buildMs = performance.now() - started
+  const indexer = openIndexer()
+  const lists = () => new Map([['bench', tools]])
+  const build = await watched(() => indexer.current(lists))
+  tools[7] = { ...tools[7]!, description: 'Something else altogether.', digest: 'changed' }
+  indexer.changed()
+  const update = await watched(() => indexer.current(lists))
   const questions = sets.flatMap((set) => set.questions.slice(0, 100))
-  for (const { text } of questions.slice(0, 100)) search(index, { intent: text, limit: 10 })
-  const times = questions.map(({ text }) => {
-    const began = performance.now()
-    const used = process.cpuUsage()
-    search(index, { intent: text, limit: 10 })
-    return { wall: performance.now() - began, cpu: process.cpuUsage(used).user / 1000 }
-  })
-  const at = (share: number, of: (time: (typeof times)[number]) => number) =>
-    times.map(of).sort((left, right) => left - right)[Math.floor(share * times.length)]!
-  const p99Ms = at(0.99, ({ wall }) => wall)
+  for (const { text } of questions.slice(0, 100)) search(update.value, { intent: text, limit: 10 })
+  const times = questions.map(({ text }) => timed(() => search(update.value, { intent: text, limit: 10 })))
+  const idle = times.map(({ cpu }) => timed(() => turnFor(Math.min(cpu, 1))))
+  const at = (share: number, all: typeof times, of: (time: (typeof times)[number]) => number) =>
+    all.map(of).sort((left, right) => left - right)[Math.floor(share * all.length)]!
   return {
     tools: tools.length,
-    buildMs,
-    p50Ms: at(0.5, ({ wall }) => wall),
-    p99Ms,
-    p99CpuMs: at(0.99, ({ cpu }) => cpu),
+    build: { ms: build.ms, cpuMs: build.cpuMs, gapMs: build.gapMs },
+    update: { ms: update.ms, cpuMs: update.cpuMs, gapMs: update.gapMs },
+    p50Ms: at(0.5, times, ({ wall }) => wall),
+    p99Ms: at(0.99, times, ({ wall }) => wall),
+    p99CpuMs: at(0.99, times, ({ cpu }) => cpu),
+    idleP99Ms: at(0.99, idle, ({ wall }) => wall),
+    load: loadavg()[0]! / availableParallelism(),
   }
 }
 
-function measure(folder: string) {
+function timed(work: () => void): { wall: number; cpu: number } {
+  const began = performance.now()
+  const used = process.cpuUsage()
+  work()
+  return { wall: performance.now() - began, cpu: process.cpuUsage(used).user / 1000 }
+}
+
+/** What the machine alone makes of so much computing: nobody can be faster on it. */
+function turnFor(ms: number): void {
+  const used = process.cpuUsage()
+  while (process.cpuUsage(used).user < ms * 1000);
+}
+
+/** How long it took, and the most computing after which somebody else had a turn. */
+async function watched<Value>(work: () => Promise<Value>) {
+  let gapMs = 0
+  let last = process.threadCpuUsage()
+  const watch = () => {
+    gapMs = Math.max(gapMs, process.threadCpuUsage(last).user / 1000)
+    last = process.threadCpuUsage()
+    turn = setImmediate(watch)
+  }
+  let turn = setImmediate(watch)
+  const began = performance.now()
+  const used = process.cpuUsage()
+  const value = await work()
+  clearImmediate(turn)
+  return { value, ms: performance.now() - began, cpuMs: process.cpuUsage(used).user / 1000, gapMs }
+}
+
+async function measure(folder: string) {
   const retrieval = join(folder, 'retrieval')
   const sets = [
     ...readdirSync(retrieval)
@@ -170,27 +203,33 @@ function measure(folder: string) {
   const macro = (part: typeof rows) => ({
     plain: { ndcg: mean(part, (row) => row.plain.ndcg), recall: mean(part, (row) => row.plain.recall) },
     ours: { ndcg: mean(part, (row) => row.ours.ndcg), recall: mean(part, (row) => row.ours.recall) },
-    kept: mean(part, (row) => row.kept),
-    turnedAway: mean(part, (row) => row.turnedAway),
+    falseAbstain: mean(part, (row) => row.falseAbstain),
+    falseAnswer: mean(part, (row) => row.falseAnswer),
   })
   const part = (name: string) => rows.filter((row) => row.part === name)
-  return { sets: rows, seen: macro(part('seen')), heldOut: macro(part('held out')), latency: latency(sets) }
+  return { sets: rows, seen: macro(part('seen')), heldOut: macro(part('held out')), latency: await latency(sets) }
 }
 
-function print({ sets, seen, heldOut, latency }: ReturnType<typeof measure>): void {
-  const line = (name: string, note: string, { plain, ours, kept, turnedAway }: typeof seen) => {
-    const numbers = [plain.ndcg, ours.ndcg, ours.ndcg - plain.ndcg, plain.recall, ours.recall, kept, turnedAway]
+function print({ sets, seen, heldOut, latency }: Awaited<ReturnType<typeof measure>>): void {
+  const line = (name: string, note: string, { plain, ours, falseAbstain, falseAnswer }: typeof seen) => {
+    const gain = ours.ndcg - plain.ndcg
+    const numbers = [plain.ndcg, ours.ndcg, gain, plain.recall, ours.recall, falseAbstain, falseAnswer]
     console.log(name.padEnd(20), note.padEnd(9), ...numbers.map((number) => number.toFixed(1).padStart(7)))
   }
   console.log(
-    'set                  part      nDCG@10: plain, ours, gain; Recall@5: plain, ours; of 30 tools: kept, turned away',
+    'set                  part      nDCG@10: plain, ours, gain; Recall@5: plain, ours; of 30 tools: false abstain, false answer',
   )
   for (const row of sets) line(row.set, row.part, row)
   line('macro', 'seen', seen)
   line('macro', 'held out', heldOut)
-  const { tools, buildMs, p50Ms, p99Ms, p99CpuMs } = latency
+  const { tools, build, update, p50Ms, p99Ms, p99CpuMs, idleP99Ms, load } = latency
   const times = `p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms (${p99CpuMs.toFixed(2)} ms of it computing)`
-  console.log(`${tools} tools: built in ${buildMs.toFixed(0)} ms, a search takes ${times}`)
+  const taken = ({ ms, cpuMs, gapMs }: typeof build) =>
+    `${ms.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of it computing, ${gapMs.toFixed(0)} ms at once)`
+  console.log(`${tools} tools: built in ${taken(build)}, after a change of one in ${taken(update)}`)
+  console.log(
+    `a search takes ${times}; idle turning for as long p99 ${idleP99Ms.toFixed(2)} ms; load ${load.toFixed(1)}`,
+  )
 }
 
 if (import.meta.main) {
@@ -201,7 +240,7 @@ if (import.meta.main) {
     console.error(`Cannot measure retrieval: there is no ${folder}; name the folder of the public sets as an argument`)
     process.exit(2)
   }
-  const measured = measure(folder)
+  const measured = await measure(folder)
   if (process.argv.includes('--json')) console.log(JSON.stringify(measured, null, 2))
   else print(measured)
 }

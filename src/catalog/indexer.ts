@@ -88,8 +88,12 @@ function* buildSegment(
     tools,
     before === null ? null : { tools: before.tools, postings: before },
   )
-  const names = yield* buildNames(tools)
+  const names = before !== null && areNamedAlike(before.tools, tools) ? before.names : yield* buildNames(tools)
   return { ...postings, server, tools, names, evidence: newEvidence(tools.length) }
+}
+
+function areNamedAlike(left: readonly Tool[], right: readonly Tool[]): boolean {
+  return left.length === right.length && left.every(({ name }, place) => name === right[place]!.name)
 }
 
 function isSame(left: readonly Tool[], right: readonly Tool[]): boolean {

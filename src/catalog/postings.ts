@@ -70,7 +70,10 @@ function* placesOf(tools: readonly Tool[], old: readonly Tool[]): Generator<void
   const moved = new Int32Array(old.length).fill(-1)
   if (old.length === 0) return moved
   const places = new Map<string, number>()
-  for (const [place, { id }] of old.entries()) places.set(id, place)
+  for (const [place, { id }] of old.entries()) {
+    places.set(id, place)
+    if (place % 4096 === 4095) yield
+  }
   for (const [place, tool] of tools.entries()) {
     const was = places.get(tool.id)
     if (was !== undefined && saysTheSame(old[was]!, tool)) moved[was] = place

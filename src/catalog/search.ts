@@ -1,6 +1,6 @@
 /** Finds tools for an intent: named ones first, then by the words they share; says so when nothing fits. */
 import type { Tool } from '#model'
-import { bestOf, decree, occurrencesOf, rarityOf, type Term, weigh } from './bm25.ts'
+import { bestOf, decree, occurrencesOf, rarityOf, weigh } from './bm25.ts'
 import type { Index, Segment } from './indexer.ts'
 import { named } from './names.ts'
 import { fields } from './texts.ts'
@@ -12,14 +12,15 @@ export type Found = { status: 'found' | 'nothing_fits'; results: Hit[]; unmatche
 
 /**
  * Evidence becomes a score between 0 and 1 by what chance would give: among more tools some share a word by accident, and
- * in a long intent too. The constants were chosen on the sets that bench/retrieval.ts calls seen, so that about 95 in 100
+ * in a long intent too. The constants were chosen on the sets that bench/retrieval.ts calls seen, so that about 93 in 100
  * right answers are kept; what they do to sets that were not seen, it says too.
  */
-const chanceByTools = 0.15
+const chanceByTools = 0.1
 const chanceByWords = 0.05
-const scoreMin = 0.3
+const scoreMin = 0.34
 const nearestMax = 3
 
+type Filter = NonNullable<Query['filter']>
 type Candidate = { tool: Tool; evidence: number }
 
 export function search(index: Index, { intent, filter = {}, limit }: Query): Found {
@@ -47,34 +48,27 @@ function evidenceFor(score: number, chance: number): number {
 }
 
 /** The best of every segment, best first; of equals the earlier. */
-function candidatesOf(
-  index: Index,
-  intent: string,
-  filter: NonNullable<Query['filter']>,
-  most: number,
-  chance: number,
-): Candidate[] {
-  const terms = termsOf(index, intent)
+function candidatesOf(index: Index, intent: string, filter: Filter, most: number, chance: number): Candidate[] {
+  const terms = index.vocabulary.find(intent).map((form) => ({ form, worth: worthOf(index, form) }))
   const asked = index.segments.filter(({ server }) => filter.server === undefined || server === filter.server)
   const best = asked.flatMap((segment) => {
-    const { evidence } = segment
+    const { evidence, tools } = segment
     weigh(segment, evidence, terms)
     const { places, score } = named(segment.names, intent)
     for (const place of places) decree(evidence, place, evidenceFor(score, chance))
-    const found = bestOf(evidence, most, (place) => hasEffect(segment.tools[place]!, filter.effect))
-    return found.map((place) => ({ tool: segment.tools[place]!, evidence: evidence.amounts[place]! }))
+    const found = bestOf(evidence, most, (place) => hasEffect(tools[place]!, filter.effect))
+    return found.map((place) => ({ tool: tools[place]!, evidence: evidence.amounts[place]! }))
   })
-  return best
-    .sort((left, right) => (left.evidence < right.evidence ? 1 : left.evidence > right.evidence ? -1 : 0))
-    .slice(0, most)
+  return best.sort(byEvidence).slice(0, most)
 }
 
-function termsOf({ vocabulary, segments, tools }: Index, intent: string): Term[] {
-  const total = (form: number) =>
-    segments.reduce((sum: number, segment: Segment) => sum + occurrencesOf(segment, form), 0)
-  return vocabulary
-    .find(intent)
-    .map((form) => ({ form, worth: rarityOf(total(form), tools) * vocabulary.weights[form]! }))
+function byEvidence({ evidence: left }: Candidate, { evidence: right }: Candidate): number {
+  return left === right ? 0 : left < right ? 1 : -1
+}
+
+function worthOf({ vocabulary, segments, tools }: Index, form: number): number {
+  const occurrences = segments.reduce((sum: number, segment: Segment) => sum + occurrencesOf(segment, form), 0)
+  return rarityOf(occurrences, tools) * vocabulary.weights[form]!
 }
 
 function hasEffect(tool: Tool, effect: string | undefined): boolean {
@@ -96,5 +90,5 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
 }
 
 function unmatchedOf({ vocabulary }: Index, intent: string): string[] {
-  return [...new Set(contentOf(intent))].filter((word) => !vocabulary.has(word))
+  return [...new Set(contentOf(intent))].filter((word) => vocabulary.stem(comparable(word)) === undefined)
 }

@@ -38,8 +38,9 @@ export class Vocabulary {
     return [...new Set(found)]
   }
 
-  has(word: string): boolean {
-    return this.#stems.has(comparable(word))
+  /** The form of a stem, if some tool has it. */
+  stem(stem: string): number | undefined {
+    return this.#stems.get(stem)
   }
 
   #number(word: string): Forms | null {
