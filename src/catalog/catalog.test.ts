@@ -69,6 +69,8 @@ function brief(outcome: Try): unknown {
   return `${outcome.outcome} ${outcome.error.code}`
 }
 
+const toolsOfEffects = 10
+
 test('tools() lists what a server has, with effect classes and where they came from', async (t) => {
   const { catalog } = open(t, { effects: { pay: 'keyed:idempotency_key', read: 'unsafe' } })
   const { tools, problems } = await catalog.tools()
@@ -82,6 +84,7 @@ test('tools() lists what a server has, with effect classes and where they came f
     'fx:wait': 'read by annotations',
     'fx:flaky': 'read by annotations',
     'fx:big': 'read by annotations',
+    'fx:think': 'read by annotations',
     'fx:die': 'read by annotations',
     'fx:environment': 'read by annotations',
   })
@@ -196,7 +199,7 @@ test('try() survives a server that lives on but does not talk, does not listen, 
 test('tools() is not spoiled by a server that fails, and tool() of it is undefined', async (t) => {
   const { catalog } = open(t, { servers: { none: { command: 'no-such-command' } } })
   const { tools, problems } = await catalog.tools()
-  assert.equal(tools.length, 9)
+  assert.equal(tools.length, toolsOfEffects)
   assert.deepEqual(
     problems.map(({ server, error }) => [server, error.code]),
     [['none', 'UPSTREAM_UNREACHABLE']],
@@ -276,7 +279,7 @@ test('tools(), tool() and search() answer from the disk without starting anythin
   await first.catalog.tools()
   await first.catalog.close()
   const { catalog, log } = open(t, { folder: first.folder })
-  assert.equal((await catalog.tools()).tools.length, 9)
+  assert.equal((await catalog.tools()).tools.length, toolsOfEffects)
   assert.equal((await catalog.tool('fx:add'))?.effect, 'unsafe')
   assert.equal((await catalog.search({ intent: 'fx:big', limit: 1 })).results[0]?.tool.id, 'fx:big')
   assert.deepEqual(log, [])
@@ -301,7 +304,7 @@ test('tools() does not use what another definition of the server left on the dis
   ]) {
     writeFileSync(file, text)
     const { catalog, log } = open(t, { folder: first.folder, env: { OTHER: '1' } })
-    assert.equal((await catalog.tools()).tools.length, 9)
+    assert.equal((await catalog.tools()).tools.length, toolsOfEffects)
     assert.equal(log.length, 1)
     await catalog.close()
   }

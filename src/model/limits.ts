@@ -1,7 +1,7 @@
 /** Every bound of the product in one place, each with its unit. */
 
 import { passageLimits } from './limits-passage.ts'
-import { scriptLimits } from './script-limits.ts'
+import { scriptLimits } from './limits-script.ts'
 
 export const limits = {
   ...passageLimits,
