@@ -1,6 +1,6 @@
 /** Backup while others write: the copy is a home again. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -14,11 +14,18 @@ test('backup() copies a living record, which verifies with the keys of its home'
   await finishSample(store, 1, 'x'.repeat(70_000))
   await store.checkpoint()
   const kept = readFileSync(join(store.home, 'checkpoints.jsonl'), 'utf8')
+  const purged = await finishSample(store, 1, 'y'.repeat(70_000))
+  writeFileSync(join(store.home, 'blobs', `${'0'.repeat(64)}.half`), 'still being written')
   const writing = Promise.all(Array.from({ length: 10 }, () => finishSample(store, 5)))
   const file = join(folder, 'copy.db')
-  await store.backup(file)
-  await writing
+  const saving = store.backup(file)
+  await store.purge(purged)
+  await Promise.all([saving, writing])
   assert.ok(readFileSync(join(`${file}.files`, 'checkpoints.jsonl'), 'utf8').startsWith(kept))
+  assert.deepEqual(
+    readdirSync(join(`${file}.files`, 'blobs')).filter((name) => name.includes('.')),
+    [],
+  )
   await assert.rejects(store.backup(file), /it exists already/)
 
   const home = join(folder, 'home')

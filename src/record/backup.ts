@@ -1,5 +1,5 @@
 /** Online backup: the database as one file, and beside it the files that it names. Keys stay at home. */
-import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { AppError } from '#model'
@@ -19,12 +19,22 @@ export async function backUp(home: string, database: DatabaseSync, file: string)
     mkdirSync(beside, { mode: 0o700 })
     // First: a copy that were older than its checkpoints would not verify.
     if (existsSync(checkpoints)) cpSync(checkpoints, join(beside, 'checkpoints.jsonl'))
+    // Before and after: a run may be purged, or name a new blob, while the database is being copied.
+    copyBlobs(blobs, join(beside, 'blobs'))
     await backup(database, file)
     mend(join(beside, 'checkpoints.jsonl'), file)
-    cpSync(blobs, join(beside, 'blobs'), { recursive: true })
+    copyBlobs(blobs, join(beside, 'blobs'))
     cpSync(artifacts, join(beside, 'artifacts'), { recursive: true })
   } catch (error) {
     throw storeError(error, `back up to ${file}`)
+  }
+}
+
+/** Those that are not there yet; what is still being written has no name yet. */
+function copyBlobs(from: string, to: string): void {
+  mkdirSync(to, { recursive: true, mode: 0o700 })
+  for (const name of readdirSync(from)) {
+    if (/^[0-9a-f]{64}$/.test(name) && !existsSync(join(to, name))) cpSync(join(from, name), join(to, name))
   }
 }
 

@@ -50,6 +50,17 @@ test('a checkpoint is due after so many events, whoever writes them', async (t) 
   stop()
 })
 
+test('a checkpoint that is due is written once, however fast events come', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  for (let sent = 0; sent < limits.checkpointEventsMax + 300; sent += 50) {
+    for (let i = 0; i < 50; i++) chain.append('call.sent', { call: '1', attempt: sent + i })
+    await chain.durable()
+  }
+  await store.close()
+  assert.equal(linesOf(store.home).length, 2, 'one that was due, one at the end')
+})
+
 test('heads that are too many for an event stand as a blob, and verify', async (t) => {
   const store = await openSample(t)
   const chains = Array.from({ length: 600 }, () => startSample(store))

@@ -15,7 +15,7 @@ const newestCheckpoint = `SELECT seq FROM event WHERE ${rareHome} AND type = 'le
 export type Heads = Record<string, { n: number; hash: string }>
 
 export function checkpointIsDue(ledger: Ledger): boolean {
-  return lastSeq(ledger) - checkpointSeq(ledger) >= limits.checkpointEventsMax
+  return ledger.pending.lastSeq - checkpointSeq(ledger) >= limits.checkpointEventsMax
 }
 
 /** Writes a checkpoint if anything moved since the last. First the database, then the file: the file is never ahead. */

@@ -34,7 +34,7 @@ export type Ledger = {
 export type OwnedHead = Head & { id: number; epoch: number }
 
 type Pending = {
-  /** The highest of all events, those not yet inserted included. */
+  /** The highest of all events, those not yet inserted included; after a commit, as it left it. */
   lastSeq: number
   values: (string | number | null)[]
   /** The home's head after what was appended to it, if anything was. */

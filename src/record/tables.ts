@@ -36,6 +36,7 @@ const indexes = `
   CREATE TABLE approval (approval TEXT PRIMARY KEY, run TEXT NOT NULL, seq INTEGER NOT NULL, answer TEXT) STRICT, WITHOUT ROWID;
   CREATE INDEX approval_run ON approval (run);
   CREATE INDEX approval_open ON approval (seq) WHERE answer IS NULL;
+  CREATE INDEX inbox_run ON inbox (run);
 `
 
 const rooms = `

@@ -11,6 +11,8 @@ import { isBusy, isDiskError, storeError } from './store-error.ts'
 const port = parentPort!
 const { home, process } = workerData as WriterData
 const ledger = openLedger(home, process)
+/** That a checkpoint is due is said once, until it is no longer so. */
+let isTold = false
 
 port.on('message', (first: Message) => {
   const requests: Request[] = []
@@ -21,7 +23,9 @@ port.on('message', (first: Message) => {
   }
   if (requests.length > 0) port.postMessage(commit(ledger, requests) satisfies Reply)
   tendLog(ledger)
-  if (checkpointIsDue(ledger)) port.postMessage('checkpoint is due' satisfies Reply)
+  const isDue = checkpointIsDue(ledger)
+  if (isDue && !isTold) port.postMessage('checkpoint is due' satisfies Reply)
+  isTold = isDue
   if (message === 'close') close(ledger)
 })
 
