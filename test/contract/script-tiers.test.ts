@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync,
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type AppError, isWeaker } from '#model'
-import { runscModule, type ScriptTier } from '#sandbox'
+import { rememberImage, runscModule, type ScriptTier } from '#sandbox'
 import { binaryOf, lodge, temporaryFolder, whyNot } from '#test'
 
 const echo = { interpreter: 'bash', script: 'echo yes' }
@@ -224,4 +224,7 @@ test('an image of another system takes the place of /usr', needsOs, async (t) =>
   await assert.rejects(lodgeFor(t, tiers, { image: join(image, 'etc') }).boxes.run(echo), {
     code: 'INVALID_INPUT_PARAM',
   })
+  const remembering = lodgeFor(t, ['os'])
+  rememberImage(remembering.folder, image)
+  assert.equal((await remembering.boxes.run({ ...echo, script: 'cat /etc/marker' })).stdout, 'from the image')
 })

@@ -7,6 +7,7 @@ import { AppError, type IsolationReport, limits } from '#model'
 import type { Box } from './box.ts'
 import { type Built, buildParts } from './build.ts'
 import { type Filter, findBinaries, usualPath } from './find.ts'
+import { chosenImage } from './image.ts'
 import { fillInputs } from './inputs.ts'
 import { parseInterpreter } from './interpreter.ts'
 import { type LanguageState, languageStates, refuseMissing } from './language.ts'
@@ -33,7 +34,7 @@ export type ScriptBoxesOptions = {
   /** undefined: looked for; null: none. */
   bwrap?: string | null
   runsc?: string | null
-  /** A folder with the root of another system, instead of this one's `/usr`. */
+  /** A folder with the root of another system, instead of this one's `/usr`; undefined: what was chosen here, null: this one. */
   image?: string | null
   poolSize?: number
 }
@@ -58,7 +59,7 @@ export type ScriptBoxes = {
 }
 
 export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions): ScriptBoxes {
-  const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, image = null, path = usualPath } = options
+  const { folder, minTier = 'os', poolSize = limits.scriptPoolSize, path = usualPath } = options
   const outbound = parseOutbound(options.outbound ?? [])
   let opened: Promise<Workshop> | null = null
   const closing = new AbortController()
@@ -66,7 +67,7 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
 
   async function workshop(): Promise<Workshop> {
     if (closing.signal.aborted) throw new AppError('CANCELLED', 'Cannot open a box: the sandbox was closed')
-    opened ??= openWorkshop({ folder, image, path })
+    opened ??= openWorkshop({ folder, image: options.image === undefined ? chosenImage(folder) : options.image, path })
     return opened
   }
   const tiers = openTiers({ workshop, binaries: findBinaries({ ...options, path }), filter, minTier })

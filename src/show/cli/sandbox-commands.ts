@@ -2,7 +2,16 @@
 import { join } from 'node:path'
 import { AppError, type ArtifactId, type Config, parseId, tiers } from '#model'
 import { homePaths, openArtifactFolder } from '#record'
-import { acceptTier, openScriptBoxes, type ScriptBoxes, type ScriptInput, type ScriptTier } from '#sandbox'
+import {
+  acceptTier,
+  chosenImage,
+  openImage,
+  openScriptBoxes,
+  rememberImage,
+  type ScriptBoxes,
+  type ScriptInput,
+  type ScriptTier,
+} from '#sandbox'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good } from './paint.ts'
@@ -10,18 +19,11 @@ import { bad, good } from './paint.ts'
 export const sandboxCommands: Record<string, Command> = {
   'sandbox build': {
     group: 'Boxes',
-    usage: 'sandbox build',
-    does: 'prepare the root of boxes and what Go compiles ahead',
+    usage: 'sandbox build [--image FOLDER|ARCHIVE|none]',
+    does: 'prepare the root of boxes and what Go compiles ahead; an image (debootstrap, docker export) takes the place of /usr',
+    options: { image: { type: 'string' } },
     words: [0, 0],
-    run: (context) =>
-      withBoxes(context, async (boxes) => {
-        context.note('Preparing boxes; the first time this may take a minute …')
-        const built = await boxes.build()
-        const lines = built.languages.map(
-          ({ language, ok, detail }) => `${ok ? good('✓') : bad('✗')} ${language}: ${detail}`,
-        )
-        context.print(context.json ? JSON.stringify(built) : lines.join('\n'))
-      }),
+    run: build,
   },
   'sandbox test': {
     group: 'Boxes',
@@ -44,7 +46,7 @@ export const sandboxCommands: Record<string, Command> = {
     run: async ({ config, words, json, print }) => {
       const tier = tiers.find((one) => one === words[0])
       if (tier === undefined) throw new UsageError(`"${words[0]}" is no tier: ${tiers.join(', ')}`)
-      acceptTier(join(config.home, 'sandbox'), tier)
+      acceptTier(folderOf(config), tier)
       print(json ? JSON.stringify({ accepted: tier }) : `Accepted ${tier}: code and scripts may run there again.`)
       return exit.done
     },
@@ -64,6 +66,26 @@ export const sandboxCommands: Record<string, Command> = {
     words: [1, 1],
     run: (context) => withBoxes(context, (boxes) => runScript(context, boxes)),
   },
+}
+
+/** An image is remembered only after a box was tried on it. */
+async function build(context: Context): Promise<number> {
+  const { image } = context.options as { image?: string }
+  const folder = folderOf(context.config)
+  context.note('Preparing boxes; the first time this may take a minute …')
+  const named = image === undefined ? chosenImage(folder) : image === 'none' ? null : image
+  const chosen = named && (await openImage(folder, named))
+  const use = async (boxes: ScriptBoxes) => {
+    const { tier } = await boxes.isolation()
+    const built = await boxes.build()
+    if (image !== undefined) rememberImage(folder, chosen)
+    const lines = built.languages.map(({ language, ok, detail, fix }) =>
+      ok ? `${good('✓')} ${language}: ${detail}` : `${bad('✗')} ${language}: ${detail}${fix ? `\n    ${fix}` : ''}`,
+    )
+    const ready = `Boxes are ready at tier ${tier}${chosen === null ? '' : `, with the system of ${chosen}`}.`
+    context.print(context.json ? JSON.stringify({ ...built, tier, image: chosen }) : [ready, ...lines].join('\n'))
+  }
+  return withBoxes(context, use, { image: chosen })
 }
 
 async function runScript(context: Context, boxes: ScriptBoxes): Promise<void> {
@@ -96,12 +118,19 @@ async function inputOf({ home }: Config, text: string): Promise<ScriptInput> {
   return { path: `/inputs/${found.name}`, source: found.content }
 }
 
-async function withBoxes({ config }: Context, use: (boxes: ScriptBoxes) => Promise<void>): Promise<number> {
+const folderOf = ({ home }: Config) => join(home, 'sandbox')
+
+async function withBoxes(
+  { config }: Context,
+  use: (boxes: ScriptBoxes) => Promise<void>,
+  more: { image?: string | null } = {},
+): Promise<number> {
   const { minTier, outbound } = config.sandbox
   const boxes = openScriptBoxes({
-    folder: join(config.home, 'sandbox'),
+    folder: folderOf(config),
     minTier: minTier === 'wasm' ? 'os' : minTier,
     outbound,
+    ...more,
   })
   try {
     await use(boxes)
