@@ -71,7 +71,7 @@ const more: Record<string, Case> = {
     plan: {
       kind: 'code',
       code: `const slow = mcp.fx.add({ key: 'slow', by: 1, ms: 30 })
-             const first = await Promise.race([slow.then(() => 'slow'), mcp.fx.read({ key: 'none' }).then(() => 'read'), sleep(5000).then(() => 'timer')])
+             const first = await Promise.race([slow.then(() => 'slow'), mcp.fx.read({ key: 'none' }).then(() => 'read'), sleep(60_000).then(() => 'timer')])
              mcp.fx.add({ key: 'never awaited', by: 2 })
              return first`,
     },
