@@ -122,9 +122,9 @@ export type Served = {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts the gateway on a free port and waits until it answers. */
-export async function serve(t: Scope, space: Workspace, args: string[] = []): Promise<Served> {
-  const port = await freePort()
+/** Starts the gateway, on a free port if none is chosen, and waits until it answers. */
+export async function serve(t: Scope, space: Workspace, args: string[] = [], chosen?: number): Promise<Served> {
+  const port = chosen ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
   const child = start(space, ['serve', '--port', String(port), ...args])
   const err: Buffer[] = []

@@ -1,0 +1,20 @@
+/** The examples are programs that check themselves: they are run as a reader would run them. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { hostsMissing, mcpServerPrograms, root } from '#test'
+
+const skip =
+  hostsMissing || (existsSync(mcpServerPrograms) ? false : 'needs mcp-servers: node scripts/services.ts up mcp-servers')
+
+test('examples/through-a-host.ts: discover, run, approve, kill -9, resume and verify through Claude Code', {
+  skip,
+  timeout: 120_000,
+}, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'through-a-host.ts')])
+  assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4', '5', '6'], stdout)
+  assert.match(stdout, /Nothing was done twice/)
+})
