@@ -1,6 +1,5 @@
-/** A run as OpenTelemetry spans, read from its record: one for the run, one for each call. */
-import { createHash } from 'node:crypto'
-import type { Event, RunId } from '#model'
+/** A run as OpenTelemetry spans, read from its record: one for the run, in the trace that it was asked for in, one for each call. */
+import { type Event, parseTraceparent, type RunId, spanIdOf } from '#model'
 
 export type Telemetry = {
   endpoint: string
@@ -38,16 +37,18 @@ function spansOf(events: Event[]): Span[] {
   if (first?.type !== 'run.started') return []
   const run = first.run as RunId
   const root = rootSpan(run, events)
-  return [root, ...callSpans(run, root.spanId, events)]
+  return [root, ...callSpans(root, run, events)]
 }
 
 function rootSpan(run: RunId, events: Event[]): Span {
   const first = events[0] as Event<'run.started'>
   const last = events.at(-1)!
   const end = last.type === 'run.finished' ? last.body : null
+  const asked = parseTraceparent(first.body.traceparent)
   return {
-    traceId: traceId(run),
-    spanId: spanId(run, ''),
+    traceId: asked?.trace ?? traceId(run),
+    spanId: spanIdOf(run),
+    ...(asked && { parentSpanId: asked.parent }),
     name: 'invoke_workflow execute',
     kind: internal,
     startTimeUnixNano: nanoseconds(first.at),
@@ -64,7 +65,7 @@ function rootSpan(run: RunId, events: Event[]): Span {
 }
 
 /** A call lasts from its last try to its result: what waited for a human is not the tool's time. */
-function callSpans(run: RunId, parentSpanId: string, events: Event[]): Span[] {
+function callSpans(root: Span, run: RunId, events: Event[]): Span[] {
   const issued = new Map<string, { tool: string; at: string }>()
   const spans: Span[] = []
   for (const event of events) {
@@ -72,23 +73,17 @@ function callSpans(run: RunId, parentSpanId: string, events: Event[]): Span[] {
     else if (event.type === 'call.sent') issued.get(event.body.call)!.at = event.at
     else if (event.type === 'call.resolved') {
       const { tool, at } = issued.get(event.body.call)!
-      spans.push(callSpan(run, parentSpanId, event, tool, at))
+      spans.push(callSpan(root, run, event, tool, at))
     }
   }
   return spans
 }
 
-function callSpan(
-  run: RunId,
-  parentSpanId: string,
-  { at, body }: Event<'call.resolved'>,
-  tool: string,
-  began: string,
-): Span {
+function callSpan(root: Span, run: RunId, { at, body }: Event<'call.resolved'>, tool: string, began: string): Span {
   return {
-    traceId: traceId(run),
-    spanId: spanId(run, body.call),
-    parentSpanId,
+    traceId: root.traceId,
+    spanId: spanIdOf(run, body.call),
+    parentSpanId: root.spanId,
     name: `tools/call ${tool}`,
     kind: client,
     startTimeUnixNano: nanoseconds(began),
@@ -114,10 +109,6 @@ function statusOf(error: { message: string } | undefined): Span['status'] {
 
 function traceId(run: RunId): string {
   return run.replaceAll('-', '')
-}
-
-function spanId(run: RunId, call: string): string {
-  return createHash('sha256').update(`${run} ${call}`).digest('hex').slice(0, 16)
 }
 
 function nanoseconds(at: string): string {
