@@ -203,6 +203,8 @@ export const limits = {
   searchSliceMs: 5,
   /** Fields of a changed tool that an error shows. */
   toolDiffShownMax: 20,
+  /** Of each side of a change, at a terminal. */
+  diffCharactersMax: 4000,
   /** An observed shape: how deep it looks, how many keys make a table of an object, and how large it may become. */
   shapeDepthMax: 6,
   shapePropertiesMax: 64,

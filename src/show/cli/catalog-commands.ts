@@ -2,9 +2,10 @@
 import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, type Tool, type ToolDiff } from '#model'
 import { dangerOf, decide, standingRules } from '#run'
-import type { Command } from './command.ts'
+import { changes } from './changes.ts'
+import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
-import { bad, faint, good, oneLine, strong, table, warn } from './paint.ts'
+import { bad, counted, faint, good, oneLine, strong, table, visible, warn } from './paint.ts'
 
 export const catalogCommands: Record<string, Command> = {
   discover: {
@@ -12,17 +13,23 @@ export const catalogCommands: Record<string, Command> = {
     usage: 'discover INTENT [--limit N] [--server NAME] [--schemas]',
     does: 'find tools for what you want to do',
     options: { limit: { type: 'string' }, server: { type: 'string' }, schemas: { type: 'boolean' } },
-    words: [1, 1],
-    run: async ({ verbs, words, options, caller, json, print }) => {
+    words: [1, 100],
+    run: async ({ verbs, words, options, caller, json, print, note, config }) => {
       const { limit, server, schemas } = options
       const input = {
-        intent: words[0],
+        intent: words.join(' '),
         ...(limit === undefined ? {} : { limit: Number(limit) }),
         ...(server === undefined ? {} : { filter: { server } }),
         ...(schemas === undefined ? {} : { schemas }),
       }
-      const answer = await (await verbs()).discover(input, caller)
+      const { discover, catalog } = await verbs()
+      const answer = await discover(input, caller)
       print(json ? JSON.stringify(answer) : found(answer))
+      if (Object.keys(config.servers).length === 0) note(noServers)
+      for (const name of Object.keys(config.servers)) {
+        const problem = catalog.problemOfServer(`${name}:*`)
+        if (problem !== null) note(`${bad('✗')} ${problem.message}`)
+      }
       return exit.done
     },
   },
@@ -31,40 +38,44 @@ export const catalogCommands: Record<string, Command> = {
     usage: 'tools [SERVER]',
     does: 'every tool with its effect class',
     words: [0, 1],
-    run: async ({ verbs, words, json, print, note }) => {
+    run: async (context) => {
+      const { verbs, words, json, print, note } = context
+      checkServer(context, words[0])
       const { catalog, tools } = await verbs()
       const list = await tools(words[0])
-      const { problems } = await catalog.tools()
+      const { problems } = await catalog.tools(words[0] === undefined ? {} : { server: words[0] })
       if (json) print(JSON.stringify(list))
-      else
-        print(
-          table(
-            list.map(({ id, effect, effectFrom, changed, description }) => [
-              String(id),
-              `${effect}`,
-              faint(`(${effectFrom})`),
-              changed === undefined ? oneLine(String(description), 70) : warn(`changed: metier accept ${id}`),
-            ]),
-          ),
-        )
+      else if (list.length > 0) print(table(list.map(toolRow)))
       for (const { id, changed } of list)
-        if (changed !== undefined) note([`${warn('!')} ${id} is not what it was:`, ...changes(changed)].join('\n'))
-      for (const { server, error } of problems) note(`${bad('✗')} ${server}: ${error.message}`)
+        if (changed !== undefined)
+          note([`${warn('!')} ${visible(String(id))} is not what it was:`, ...changes(changed as ToolDiff)].join('\n'))
+      for (const { error } of problems) note(`${bad('✗')} ${error.message}`)
+      if (Object.keys(context.config.servers).length === 0) note(noServers)
+      else note(faint(summaryOf(list)))
       return exit.done
     },
   },
   accept: {
     group: 'Decide',
-    usage: 'accept TOOL',
-    does: 'let a tool count as it is now, after its definition changed',
+    usage: 'accept TOOL | SERVER:*',
+    does: 'let a tool, or all of a server, count as it is now, after its definition changed',
     words: [1, 1],
-    run: async ({ verbs, words, caller, json, print }) => {
+    run: async (context) => {
+      const { verbs, words, caller, json, print } = context
       const { catalog } = await verbs()
-      const tool = await toolNamed(catalog, words[0]!, 'accept')
-      const diff = await catalog.accept(tool, caller.actor.name)
-      if (json) print(JSON.stringify({ tool: tool.id, digest: tool.digest, diff }))
-      else if (diff.length === 0) print(`${tool.id} is as it was: there is nothing to accept`)
-      else print([`${good('✓')} ${tool.id} is accepted as it is now`, ...changes(diff)].join('\n'))
+      const all = /^([^:]+):\*$/.exec(words[0]!)?.[1]
+      checkServer(context, all)
+      const tools = all === undefined ? [await toolNamed(catalog, words[0]!, 'accept')] : await changedOf(catalog, all)
+      const accepted: JsonObject[] = []
+      for (const tool of tools) {
+        const diff = await catalog.accept(tool, caller.actor.name)
+        accepted.push({ tool: tool.id, digest: tool.digest, diff: diff as unknown as Json })
+        if (json) continue
+        if (diff.length === 0) print(`${tool.id} is as it was: there is nothing to accept`)
+        else print([`${good('✓')} ${tool.id} is accepted as it is now`, ...changes(diff)].join('\n'))
+      }
+      if (json) print(JSON.stringify(all === undefined ? accepted[0] : accepted))
+      else if (tools.length === 0) print(`Every tool of ${all} is as it was: there is nothing to accept`)
       return exit.done
     },
   },
@@ -88,14 +99,14 @@ export const catalogCommands: Record<string, Command> = {
         }
       })
       if (json) print(JSON.stringify(rows))
-      else if (rows.length === 0) print('No server is configured. Name some under "mcpServers" in metier.json.')
+      else if (rows.length === 0) print(noServers)
       else
         print(
           table(
             rows.map(({ server, type, ok, tools, error }) => [
               `${ok ? good('✓') : bad('✗')} ${server}`,
               type,
-              `${tools} tools`,
+              ok ? counted(tools, 'tool') : '',
               error?.message ?? '',
             ]),
           ),
@@ -130,21 +141,40 @@ export const catalogCommands: Record<string, Command> = {
   },
 }
 
+const noServers =
+  'No server is configured. "metier init" takes over those that other hosts know; or name some under "mcpServers" in metier.json.'
+
+function checkServer({ config }: Context, server: string | undefined): void {
+  const known = Object.keys(config.servers)
+  if (server === undefined || known.includes(server)) return
+  const there = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
+  const message = `Cannot find the server "${server}": the configuration does not name it; ${there}`
+  throw new AppError('CONFIG_INVALID', message, { server })
+}
+
+/** As the server has them now, not as we remember them. */
+async function changedOf(catalog: Catalog, server: string): Promise<Tool[]> {
+  const { tools, problems } = await catalog.tools({ server, refresh: true })
+  if (problems.length > 0) throw problems[0]!.error
+  return tools.filter((tool) => catalog.changeOf(tool) !== null)
+}
+
+function toolRow({ id, effect, effectFrom, changed, description }: JsonObject): string[] {
+  const about =
+    changed === undefined ? oneLine(String(description), 70) : warn(`changed: metier accept ${visible(String(id))}`)
+  return [visible(String(id)), String(effect), faint(`(${effectFrom})`), about]
+}
+
+function summaryOf(list: readonly JsonObject[]): string {
+  const changed = list.filter(({ changed }) => changed !== undefined).length
+  return `${counted(list.length, 'tool')}${changed === 0 ? '' : `, ${changed} of them changed since they were accepted`}`
+}
+
 async function toolNamed(catalog: Catalog, id: string, verb: string): Promise<Tool> {
   const tool = await catalog.tool(id)
   if (tool !== undefined) return tool
   const missing = new AppError('TOOL_NOT_FOUND', `Cannot ${verb} "${id}": there is no such tool`, { tool: id })
   throw catalog.problemOfServer(id) ?? missing
-}
-
-function changes(diff: unknown): string[] {
-  const side = (mark: string, value: unknown) =>
-    value === undefined ? [] : [`      ${mark} ${oneLine(JSON.stringify(value), 160)}`]
-  return (diff as ToolDiff).flatMap(({ field, before, after }) => [
-    `    ${field.slice(1)}`,
-    ...side('-', before),
-    ...side('+', after),
-  ])
 }
 
 function found({ status, results, unmatched, nearest }: JsonObject): string {
@@ -157,9 +187,9 @@ function found({ status, results, unmatched, nearest }: JsonObject): string {
   return (results as Record<string, string | number>[])
     .map(({ id, score, description, input, effect, why }) =>
       [
-        `${strong(String(id))} ${faint(`${Number(score).toFixed(2)} · ${effect}`)}`,
+        `${strong(visible(String(id)))} ${faint(`${Number(score).toFixed(2)} · ${effect}`)}`,
         `  ${oneLine(String(description))}`,
-        `  ${input}`,
+        `  ${visible(String(input))}`,
         faint(`  ${why}`),
       ].join('\n'),
     )

@@ -18,7 +18,7 @@ export const connectCommands: Record<string, Command> = {
     usage: 'connect HOST [--http] [--print]',
     does: `let a host use Métier: ${connectable.join(', ')}`,
     options: { print: { type: 'boolean' }, http: { type: 'boolean' } },
-    words: [1, 1],
+    words: [0, 1],
     run: async (context) => change(context, (host) => host.written(ourEntry(context))),
   },
   disconnect: {
@@ -26,7 +26,7 @@ export const connectCommands: Record<string, Command> = {
     usage: 'disconnect HOST [--print]',
     does: 'take that back',
     options: { print: { type: 'boolean' } },
-    words: [1, 1],
+    words: [0, 1],
     run: async (context) => change(context, () => null),
   },
 }
@@ -35,7 +35,10 @@ export const connectCommands: Record<string, Command> = {
 async function change(context: Context, wanted: (host: Host) => JsonObject | null): Promise<number> {
   const { words, options, surroundings, json, print } = context
   const host = hosts.find(({ name, own }) => name === words[0] && own !== null)
-  if (host === undefined) throw new UsageError(`there is no host "${words[0]}"; there are ${connectable.join(', ')}`)
+  if (host === undefined) {
+    const wanted = words[0] === undefined ? 'which host?' : `there is no host "${words[0]}".`
+    throw new UsageError(`${wanted} There are ${connectable.join(', ')}`)
+  }
   const place: Place = { home: surroundings.home ?? '/', folder: process.cwd(), platform: process.platform }
   const file = host.own!(place)
   const entry = wanted(host)

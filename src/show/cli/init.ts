@@ -7,7 +7,7 @@ import { readDocument, writeDocument } from './connect-file.ts'
 import type { Entry } from './connect-hosts.ts'
 import { exit } from './exit.ts'
 import { type FoundServer, findServers } from './init-read.ts'
-import { bad, faint, good, oneLine, strong, table, warn } from './paint.ts'
+import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
 
 type Line = { server: string; host: string; file: string; state: 'imported' | 'there' | 'left'; why?: string }
 
@@ -101,9 +101,12 @@ function told(file: string, written: boolean, lines: Line[]): string {
     faint(why ?? oneLine(from)),
   ])
   const count = lines.filter(({ state }) => state === 'imported').length
-  const end = written ? `${strong(file)} has ${count} more servers` : `${strong(file)} stays as it is`
+  const more = count === 0 ? 'is new and names no server yet' : `has ${counted(count, 'more server')}`
+  const end = written ? `${strong(file)} ${more}` : `${strong(file)} stays as it is`
+  const next = 'Next: "metier doctor" looks whether they answer, "metier connect HOST" lets a host use them.'
   return [
     ...(rows.length === 0 ? ['No server was found in the configurations of other hosts.'] : [table(rows)]),
     end,
+    ...(written && count > 0 ? [faint(next)] : []),
   ].join('\n')
 }

@@ -1,5 +1,5 @@
 /** How things look at a terminal: tables, times, and the few lines that say how a run went. */
-import { styleText } from 'node:util'
+import { stripVTControlCharacters, styleText } from 'node:util'
 import type { JsonObject } from '#model'
 
 export const strong = (text: string) => styleText('bold', text)
@@ -9,11 +9,12 @@ export const bad = (text: string) => styleText('red', text)
 export const warn = (text: string) => styleText('yellow', text)
 
 export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), [])
+  const widthOf = (cell: string) => stripVTControlCharacters(cell).length
+  const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, widthOf(cell))), [])
   return rows
     .map((row) =>
       row
-        .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]!)))
+        .map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat(widths[i]! - widthOf(cell))))
         .join('  ')
         .trimEnd(),
     )
@@ -24,8 +25,18 @@ export function counted(count: unknown, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/**
+ * Text that others wrote, with everything in it that would not be seen, or would move what is, in letters: control
+ * characters, marks of direction, and signs without a width.
+ */
+export function visible(text: string): string {
+  return text.replaceAll(/[^\P{C}\n]|[\u115f\u1160\u3164\uffa0\u2800]/gu, (sign) => {
+    return `\\u{${sign.codePointAt(0)!.toString(16)}}`
+  })
+}
+
 export function oneLine(text: string, charactersMax = 100): string {
-  const flat = text.replaceAll(/\s+/g, ' ').trim()
+  const flat = visible(text.replaceAll(/\s+/g, ' ').trim())
   return flat.length > charactersMax ? `${flat.slice(0, charactersMax - 1)}…` : flat
 }
 

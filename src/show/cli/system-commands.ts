@@ -185,8 +185,13 @@ async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
     const count = tools.filter((tool) => tool.server === server).length
     return problem === undefined
       ? { name: `server ${server}`, ok: true, detail: `${count} tools` }
-      : { name: `server ${server}`, ok: false, detail: problem.error.message, ...fixOf(problem.error) }
+      : { name: `server ${server}`, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
   })
+}
+
+/** Whoever reads it need not be sent here. */
+function detailOf({ message }: AppError): string {
+  return message.replace(' with "metier doctor"', '')
 }
 
 function fixOf({ context }: AppError): { fix?: string } {
