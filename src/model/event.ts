@@ -31,6 +31,9 @@ export type EventBodies = {
   'run.started': {
     intent: string | null
     mode: 'run' | 'dry-run' | 'explore'
+    /** What stands in for results where nothing is called, and how many paths are looked for. */
+    mocks?: unknown
+    maxBranches?: number
     plan: { kind: 'code' | 'dag'; source: unknown; digest: string }
     args: unknown
     actor: Actor

@@ -1,10 +1,12 @@
 /** Every bound of the product in one place, each with its unit. */
 
 import { passageLimits } from './limits-passage.ts'
+import { planLimits } from './limits-plan.ts'
 import { scriptLimits } from './limits-script.ts'
 
 export const limits = {
   ...passageLimits,
+  ...planLimits,
   /** A member of an event's body whose JSON text is longer stands as a blob. */
   eventValueBytesMax: 64 * 1024,
   eventLineBytesMax: 1024 * 1024,
@@ -91,27 +93,6 @@ export const limits = {
   boxProgramsMax: 1000,
   /** Measured: 12 MB hold every recursion that 256 KB of the engine's own stack can hold. */
   boxStackBytesMax: 24 * 1024 * 1024,
-
-  /** Of a program's structure: beyond these it is said not to be whole. */
-  structureNodesMax: 2000,
-  structureSourceCharactersMax: 64 * 1024,
-  structureStepsMax: 50_000,
-  structureDefinitionsMax: 32,
-  /** Values that one expression may be, keys of a path, what one condition asks, what one call is given. */
-  structureOriginsMax: 16,
-  structurePathMax: 12,
-  structureTestsMax: 32,
-  structureInputsMax: 64,
-  structureAnnotationsMax: 100,
-  structureTextMax: 120,
-
-  /** Of a run's results, what is remembered to tell where arguments come from, and how far it is looked through. */
-  provenanceCharactersMax: 4 * 1024 * 1024,
-  provenanceCallsMax: 100,
-  provenanceStepsMax: 20_000,
-  provenanceLeavesMax: 32,
-  /** A shorter value may be the same by chance. */
-  provenanceCharactersMin: 6,
 
   planTasksMax: 1000,
   /** Of a plan that is refused, so many problems are told. */

@@ -14,17 +14,27 @@ export type Mocks = {
 
 export type Pretend = (call: OpenCall) => { result: Result; by: 'mock' | 'record' | 'engine' }
 
+/** What the record holds as the result of the same tool with the same bytes of arguments. */
+export type Recorded = (tool: string, args: string) => string | undefined
+
+/** Looked through when it is first asked for. */
+export function openRecorded(store: Store): Recorded {
+  let results: Map<string, string> | null = null
+  return (tool, args) => {
+    results ??= recordedResults(store)
+    return results.get(`${tool} ${args}`)
+  }
+}
+
 /** How many runs are looked through for a recorded result. */
 const runsMax = 100
 
-export function pretending(mocks: Mocks, store: Store): Pretend {
+export function pretending(mocks: Mocks, recorded: Recorded): Pretend {
   const used = new Map<string, number>()
-  let recorded: Map<string, string> | null = null
   return (call) => {
     const mock = mocks.calls?.[call.id] ?? nextOf(mocks.tools?.[call.tool], call.tool, used)
     if (mock !== undefined) return { result: resultOf(mock, call), by: 'mock' }
-    recorded ??= recordedResults(store)
-    const text = recorded.get(`${call.tool} ${call.args}`)
+    const text = recorded(call.tool, call.args)
     if (text !== undefined) return { result: { ok: true, value: JSON.parse(text) as Json }, by: 'record' }
     return {
       result: { ok: true, value: sampleOf(call.definition?.output ?? call.definition?.observed ?? {}) },

@@ -15,6 +15,8 @@ export type Programs = {
   root(prepared: Prepared, journal: Journal, heard: Heard): Program
   /** A program that runs as a call: the same id always gives the same chance. */
   nest(journal: Journal, heard: Heard): Score['nest']
+  /** One that belongs to no run: what it heard is remembered here. */
+  passing(open: () => Promise<Program>): Program
 }
 
 export function openPrograms(boxes: Boxes): Programs {
@@ -33,6 +35,15 @@ export function openPrograms(boxes: Boxes): Programs {
         const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now })
         return share.program({ open, heard: () => heard(id) })
       },
+    passing(open) {
+      const heard = new Map<number, Delivery>()
+      const program = share.program({ open, heard: async () => heard })
+      const deliver = (delivery: Delivery) => {
+        heard.set(delivery.call, delivery)
+        return program.deliver(delivery)
+      }
+      return { ...program, deliver }
+    },
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type Json,
   newId,
   type ProcessId,
+  type Program,
   type RunId,
   splitToolId,
 } from '#model'
@@ -19,9 +20,10 @@ import type { Chain, Store } from '#record'
 import type { Boxes } from '#sandbox'
 import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
+import { exploring } from './explore-run.ts'
 import { copyEvents, eventsBefore } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
-import { pretending } from './mocks.ts'
+import { type Mocks, openRecorded, pretending } from './mocks.ts'
 import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { type Heard, heardOf, openPrograms } from './programs.ts'
 import { watchRun } from './provenance.ts'
@@ -34,6 +36,7 @@ import type { Settlement } from './stop.ts'
 export { Conductor } from './conductor.ts'
 export { dangerOf } from './danger.ts'
 export type { Score } from './desk.ts'
+export type { Exploration, GraphEdge, GraphNode } from './explore-tell.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
 export { type Mocks, readMocks } from './mocks.ts'
 export { decide, decideEarly, type Verdict } from './policy.ts'
@@ -70,7 +73,7 @@ export type ActiveRun = {
 }
 
 /** What a run has only while it is under way here. */
-type Live = Pick<RunRequest, 'mocks' | 'attendant'>
+type Live = Pick<RunRequest, 'attendant'>
 
 type Parts = {
   store: Store
@@ -96,16 +99,25 @@ export function openEngine(parts: Parts): Engine {
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
   let closing = false
 
+  const policyOf = ({ started: { permissions }, rules }: Journal) => ({
+    permissions,
+    rules: [...config.policy.rules, ...standing(), ...rules],
+  })
+  const rootOf = (journal: Journal, prepared: Prepared, heard: Heard): Program =>
+    journal.started.mode === 'explore'
+      ? exploring(journal, { ...parts, programs, policy: policyOf(journal) })
+      : programs.root(prepared, journal, heard)
+
   const conduct = (chain: Chain, journal: Journal, prepared: Prepared, live: Live = {}): ActiveRun => {
     const heard: Heard = async (path) => {
       await chain.durable()
       return heardOf(journalOf(chain.run), path)
     }
-    const watched = watchRun(journal, programs.root(prepared, journal, heard), programs.nest(journal, heard))
-    const secrets = secretsOf(journal.started.seed, chain, config)
-    const pretend = journal.started.mode === 'run' ? null : pretending(live.mocks ?? {}, store)
-    const rules = [...config.policy.rules, ...standing(), ...journal.rules]
-    const policy = { permissions: journal.started.permissions, rules }
+    const { mode, mocks = {}, seed } = journal.started
+    const policy = policyOf(journal)
+    const watched = watchRun(journal, rootOf(journal, prepared, heard), programs.nest(journal, heard))
+    const secrets = secretsOf(seed, chain, config)
+    const pretend = mode === 'run' ? null : pretending(mocks as Mocks, openRecorded(store))
     const conductor = new Conductor({
       ...parts,
       ...live,
@@ -230,7 +242,7 @@ export function openEngine(parts: Parts): Engine {
   const replay = async (run: RunId): Promise<Rehearsal> => {
     const journal = journalOf(run)
     const heard: Heard = async (path) => heardOf(journal, path)
-    const program = programs.root(await preparedFor(journal, boxes), journal, heard)
+    const program = rootOf(journal, await preparedFor(journal, boxes), heard)
     return rehearse(journal, program, programs.nest(journal, heard))
   }
 

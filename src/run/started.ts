@@ -29,6 +29,8 @@ export type RunRequest = {
   attendant?: Attendant
   /** A dry run: nothing is called. */
   mocks?: Mocks
+  /** How many paths are looked for where the plan is to be explored. */
+  maxBranches?: number
 }
 
 export function secretsOf(
@@ -40,7 +42,7 @@ export function secretsOf(
 }
 
 export function startedBody(
-  { intent, args, actor, permissions, budget, key, traceparent, mocks }: RunRequest,
+  { intent, args, actor, permissions, budget, key, traceparent, mocks, maxBranches }: RunRequest,
   { kind, source, digest, engine, isolation }: Prepared,
   seed: string,
   config: Config,
@@ -55,7 +57,9 @@ export function startedBody(
   }
   return {
     intent,
-    mode: mocks === undefined ? 'run' : 'dry-run',
+    mode: mocks === undefined ? 'run' : maxBranches === undefined ? 'dry-run' : 'explore',
+    ...(mocks === undefined ? {} : { mocks }),
+    ...(maxBranches === undefined ? {} : { maxBranches }),
     plan: { kind, source, digest },
     args: mockedArguments(args, mocks?.args),
     actor,
@@ -85,11 +89,10 @@ export function withoutSecrets(request: RunRequest, seed: string, config: Config
   const seals: [placeholder: string, value: string, server: string][] = []
   const chain = { seal: (...seal: (typeof seals)[number]) => void seals.push(seal), sealed: () => [] }
   const secrets = secretsOf(seed, chain, config)
-  const { plan, args, intent } = secrets.hide(
-    { plan: request.plan, args: request.args, intent: request.intent } as unknown as Json,
-    'args',
-  ) as unknown as RunRequest
-  return { clean: { ...request, plan, args, intent }, seals }
+  const { plan, args, intent, mocks } = request
+  const open = { plan, args, intent, ...(mocks === undefined ? {} : { mocks }) }
+  const clean = secrets.hide(open as unknown as Json, 'args') as unknown as RunRequest
+  return { clean: { ...request, ...clean }, seals }
 }
 
 /** A run goes on only with the servers it began with. */

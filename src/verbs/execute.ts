@@ -156,9 +156,11 @@ async function question(store: Store, active: ActiveRun, caller: Caller, over: A
 }
 
 function readInput(input: unknown, caller: Caller): Request {
-  const { intent, implementation, args, mode, resume, permissions, budget, wait, key, mocks } = objectOf('input', input)
+  const { intent, implementation, args, mode, resume, permissions, budget, wait, key, mocks, maxBranches } = objectOf(
+    'input',
+    input,
+  )
   const how = optional(mode, (value) => oneOf('mode', value, ['run', 'dry-run', 'explore']), 'run')
-  if (how === 'explore') throw invalid('mode', 'exploring is not there yet', how, ['run', 'dry-run'])
   if (intent === undefined && implementation === undefined && resume === undefined) {
     throw missing('implementation', 'give a program, a graph of tasks, or an intent to get a suggestion')
   }
@@ -173,6 +175,7 @@ function readInput(input: unknown, caller: Caller): Request {
     ...(budget === undefined ? {} : { budget: readBudget(budget) }),
     ...(name === undefined ? {} : { key: name }),
     ...(how === 'run' ? {} : { mocks: optional(mocks, readMocks, {}) }),
+    ...(how === 'explore' ? { maxBranches: readBranches(maxBranches) } : {}),
   }
 }
 
@@ -190,6 +193,11 @@ function readPlan(value: Json): Plan {
     case 'capability':
       throw new AppError('TOOL_NOT_FOUND', `Cannot execute "${id}": no capability was learned yet`, { id })
   }
+}
+
+function readBranches(value: Json | undefined): number {
+  const read = (given: Json) => numberOf('maxBranches', given, [1, limits.exploreBranchesMax])
+  return optional(value, read, limits.exploreBranchesDefault)
 }
 
 function readPermissions(value: Json): PermissionSet {

@@ -52,7 +52,7 @@ export type Flow = { from: 'args' | string; fromPath: string; to: string; toPath
 /** What a condition asks of a value: `of` is `args` or a call's node. */
 export type Test = { of: 'args' | string; path: string; asks: Question }
 export type Question =
-  | { kind: 'truth' | 'nothing' | 'items' | 'failure' | 'list' }
+  | { kind: 'truth' | 'nothing' | 'there' | 'items' | 'failure' | 'list' }
   | { kind: 'equal' | 'order' | 'count' | 'part'; to: Json }
   | { kind: 'type'; to: string }
   | { kind: 'member'; to: string }

@@ -33,10 +33,11 @@ export class Reader {
     this.#origins = origins
   }
 
-  read(root: AnyNode): { nodes: StructureNode[]; isWhole: boolean } {
+  /** `ids` tells which part of the text a node is. */
+  read(root: AnyNode): { nodes: StructureNode[]; isWhole: boolean; ids: ReadonlyMap<AnyNode, string> } {
     this.#walk(root, { within: null })
-    const { nodes, isWhole } = this.#sheet.close()
-    return { nodes, isWhole: isWhole && !this.#meanings.isSpent && !this.#origins.isSpent }
+    const { nodes, isWhole, ids } = this.#sheet.close()
+    return { nodes, ids, isWhole: isWhole && !this.#meanings.isSpent && !this.#origins.isSpent }
   }
 
   #walk(node: AnyNode, around: Around): void {

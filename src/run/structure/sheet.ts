@@ -25,9 +25,9 @@ export class Sheet {
     this.#placeOf = placeOf
   }
 
-  close(): { nodes: StructureNode[]; isWhole: boolean } {
+  close(): { nodes: StructureNode[]; isWhole: boolean; ids: ReadonlyMap<AnyNode, string> } {
     for (const fill of this.later) fill()
-    return { nodes: this.nodes, isWhole: this.isWhole && this.#looks <= limits.structureStepsMax }
+    return { nodes: this.nodes, ids: this.#ids, isWhole: this.isWhole && this.#looks <= limits.structureStepsMax }
   }
 
   /** Null where there is no more room. */

@@ -3,8 +3,10 @@
  * what it may call, where it branches, repeats and goes in parallel, and which value reaches which call. It refuses nothing and is no
  * guard: what a program really calls is decided call by call.
  */
+import type { AnyNode } from 'acorn'
 import { limits } from '#model'
 import { annotationsOf } from './annotations.ts'
+import { markArms } from './mark.ts'
 import type { Flow, Structure, StructureNode } from './node.ts'
 import { Origins } from './origins.ts'
 import { readParameters } from './parameters.ts'
@@ -12,22 +14,35 @@ import { Reader } from './read.ts'
 import { readScopes } from './scopes.ts'
 import { readSyntax } from './syntax.ts'
 
+export { readMark } from './mark.ts'
 export type * from './node.ts'
 
 /** `source` is what `prepareProgram` made of the program: what acorn cannot read may still run, and its structure is unknown. */
 export function structureOf(source: string): Structure {
+  return readStructure(source).structure
+}
+
+/** The same, with the program as text in which every arm of a branch says that it is taken; where it is unknown, as it was. */
+export function markedStructure(source: string): { structure: Structure; marked: string } {
+  const { structure, ids } = readStructure(source)
+  return { structure, marked: ids === null ? source : markArms(source, ids) }
+}
+
+function readStructure(source: string): { structure: Structure; ids: ReadonlyMap<AnyNode, string> | null } {
+  const unknown = (why: string) => ({ structure: { known: false as const, why }, ids: null })
   if (source.length > limits.structureSourceCharactersMax) {
-    return { known: false, why: `it is longer than ${limits.structureSourceCharactersMax} characters` }
+    return unknown(`it is longer than ${limits.structureSourceCharactersMax} characters`)
   }
   try {
     const syntax = readSyntax(source)
     const scopes = readScopes(syntax.root)
     const meanings = readParameters(syntax.root, scopes)
-    const { nodes, isWhole } = new Reader(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
-    return { known: true, nodes, flows: flowsOf(nodes), annotations: annotationsOf(syntax), isWhole }
+    const { nodes, isWhole, ids } = new Reader(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
+    const annotations = annotationsOf(syntax)
+    return { structure: { known: true, nodes, flows: flowsOf(nodes), annotations, isWhole }, ids }
   } catch (error) {
-    if (error instanceof SyntaxError) return { known: false, why: `it cannot be read: ${error.message}` }
-    if (error instanceof RangeError) return { known: false, why: 'it is nested too deeply' }
+    if (error instanceof SyntaxError) return unknown(`it cannot be read: ${error.message}`)
+    if (error instanceof RangeError) return unknown('it is nested too deeply')
     throw error
   }
 }

@@ -1,14 +1,17 @@
 /** Commands that run something or look at what ran. */
-import { AppError, type Json, type JsonObject } from '#model'
+import { AppError, type Json, type JsonObject, limits } from '#model'
+import type { Exploration } from '#run'
+import type { Verbs } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
 import { counted, mark, oneLine, summary, table } from './paint.ts'
+import { pictureOf } from './picture.ts'
 
 export const runCommands: Record<string, Command> = {
   execute: {
     group: 'Use',
     usage:
-      'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--dry-run] [--mocks FILE] [--wait SECONDS] [--key KEY]',
+      'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--dry-run|--explore [--max-branches N]] [--mocks FILE] [--wait SECONDS] [--key KEY]',
     does: 'run a program or a graph of tasks; an intent alone gets a suggestion',
     options: {
       code: { type: 'string' },
@@ -19,12 +22,16 @@ export const runCommands: Record<string, Command> = {
       key: { type: 'string' },
       permissions: { type: 'string' },
       'dry-run': { type: 'boolean' },
+      explore: { type: 'boolean' },
+      'max-branches': { type: 'string' },
       mocks: { type: 'string' },
     },
     words: [0, 1],
     run: async (context) => {
       const { options, words } = context
-      const { key, permissions, wait } = options
+      const { key, permissions, wait, explore } = options
+      if (explore === true && options['dry-run'] === true) throw new UsageError('give only one of --dry-run, --explore')
+      const branches = options['max-branches']
       const input = {
         ...(words[0] === undefined ? {} : { intent: words[0] }),
         ...(await implementation(context)),
@@ -33,9 +40,13 @@ export const runCommands: Record<string, Command> = {
         ...(permissions === undefined ? {} : { permissions }),
         ...(wait === undefined ? {} : { wait: Number(wait) }),
         ...(options['dry-run'] === true ? { mode: 'dry-run' } : {}),
+        ...(explore === true ? { mode: 'explore' } : {}),
+        ...(branches === undefined ? {} : { maxBranches: Number(branches) }),
         ...(typeof options.mocks === 'string' ? { mocks: json('--mocks', await context.readFile(options.mocks)) } : {}),
       }
-      return answer(context, (await context.verbs()).execute(input, context.caller))
+      const verbs = await context.verbs()
+      const pending = verbs.execute(input, context.caller)
+      return explore === true && !context.json ? explored(context, verbs, await pending) : answer(context, pending)
     },
   },
   call: {
@@ -164,6 +175,16 @@ export async function answer(context: Context, pending: Promise<JsonObject>, cod
     if (value.run !== undefined) context.note(summary(value))
   }
   return code(value)
+}
+
+/** The picture of what was found; the whole of it is the run's result. */
+async function explored(context: Context, verbs: Verbs, value: JsonObject): Promise<number> {
+  if (value.status !== 'done') return answer(context, Promise.resolve(value))
+  const { value: found } = await verbs.result({ run: value.run, limit: limits.exploreBranchesMax }, context.caller)
+  context.print(pictureOf(found as unknown as Exploration))
+  for (const line of mayCall(value)) context.note(line)
+  context.note(summary(value))
+  return exit.done
 }
 
 async function implementation({ options, stdin, readFile }: Context): Promise<object> {

@@ -1,0 +1,29 @@
+/** The bounds of reading and exploring plans; part of `limits`. */
+export const planLimits = {
+  /** Of a program's structure: beyond these it is said not to be whole. */
+  structureNodesMax: 2000,
+  structureSourceCharactersMax: 64 * 1024,
+  structureStepsMax: 50_000,
+  structureDefinitionsMax: 32,
+  /** Values that one expression may be, keys of a path, what one condition asks, what one call is given. */
+  structureOriginsMax: 16,
+  structurePathMax: 12,
+  structureTestsMax: 32,
+  structureInputsMax: 64,
+  structureAnnotationsMax: 100,
+  structureTextMax: 120,
+  /** Of a run's results, what is remembered to tell where arguments come from, and how far it is looked through. */
+  provenanceCharactersMax: 4 * 1024 * 1024,
+  provenanceCallsMax: 100,
+  provenanceStepsMax: 20_000,
+  provenanceLeavesMax: 32,
+  /** A shorter value may be the same by chance. */
+  provenanceCharactersMin: 6,
+  exploreBranchesDefault: 16,
+  exploreBranchesMax: 256,
+  /** Tries for each path that is looked for; calls on one path; calls from one place whose results are varied. */
+  exploreTriesPerBranch: 12,
+  explorePathCallsMax: 200,
+  exploreCallsPerPlaceMax: 3,
+  exploreArgumentsMax: 1000,
+} as const
