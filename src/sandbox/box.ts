@@ -59,12 +59,24 @@ export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): 
   child.stdout!.on('end', () => child.kill('SIGKILL'))
   if (seccomp) (child.stdio[3] as Writable).on('error', () => {}).end(seccomp)
 
+  let unsent = ''
+  /** Lines that are asked together go together: each alone would be a call of the system here and there. */
+  function send(line: string): void {
+    if (unsent === '') queueMicrotask(flush)
+    unsent += `${line}\n`
+  }
+  function flush(): void {
+    const lines = unsent
+    unsent = ''
+    child.stdin!.write(lines)
+  }
+
   return {
     ask: (line) =>
       new Promise((resolve, reject) => {
         if (death !== null) return reject(death)
         waiting.push({ resolve, reject })
-        child.stdin!.write(`${line}\n`)
+        send(line)
       }),
     get alive() {
       return death === null

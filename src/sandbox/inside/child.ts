@@ -23,6 +23,8 @@ export type ReadyMessage = { ready: true; confined: boolean }
 export type Message = { boot: BootMessage } | { start: StartMessage } | { deliver: DeliverMessage } | { drop: true }
 
 const input = Buffer.alloc(64 * 1024)
+const turnsTogetherMax = 16
+const turnsTogetherCharactersMax = 64 * 1024
 let unread: Buffer[] = []
 const lines: string[] = []
 
@@ -46,8 +48,14 @@ function split(chunk: Buffer): void {
   if (from < chunk.length) unread.push(chunk.subarray(from))
 }
 
+let unsent = ''
+
+/** Turns whose deliveries came together go back together, some at a time, so that the parent reads while we go on. */
 function send(line: string): void {
-  const bytes = Buffer.from(`${line}\n`)
+  unsent += `${line}\n`
+  if (lines.length > 0 && lines.length % turnsTogetherMax !== 0 && unsent.length < turnsTogetherCharactersMax) return
+  const bytes = Buffer.from(unsent)
+  unsent = ''
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent)
 }
 
