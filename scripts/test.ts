@@ -23,6 +23,7 @@ const checks: Check[] = [
 const slow = [
   'src/catalog/catalog.test.ts',
   'src/catalog/guard.test.ts',
+  'src/gateway/passthrough.test.ts',
   'src/sandbox/limits.test.ts',
   'src/show/**/*.test.ts',
   'src/verbs/*.test.ts',

@@ -1,6 +1,6 @@
 /** One call of one tool for a host: a run of one call like any other, answered with what the tool itself answered. */
 import { createHash } from 'node:crypto'
-import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { type Answer, isObject, type Json, type JsonObject, limits } from '#model'
 import type { Caller, Verbs } from './verbs.ts'
 
@@ -19,6 +19,7 @@ export async function callOne(
   if (answer.status === 'done') return ownResult(await resultOf(verbs, answer, caller))
   const { error } = answer
   const text = isObject(error) ? String(error.message) : JSON.stringify(answer)
+  if (isObject(error) && error.code === 'TOOL_NOT_FOUND') throw new ProtocolError(ProtocolErrorCode.InvalidParams, text)
   return { content: [{ type: 'text', text }], isError: true }
 }
 

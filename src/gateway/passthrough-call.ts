@@ -1,5 +1,5 @@
 /** A tools/call that is passed through: a run of one call, whose answer is the tool's own. */
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
 import { type JsonObject, limits, toAppError } from '#model'
 import { callOne } from './one-call.ts'
 import type { Caller, Verbs } from './verbs.ts'
@@ -15,7 +15,6 @@ export async function passCall(
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown
     const error = toAppError(thrown)
-    if (error.code === 'TOOL_NOT_FOUND') throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
     return { content: [{ type: 'text', text: error.message }], isError: true }
   }
 }

@@ -89,6 +89,7 @@ const plain: Record<string, Fixture> = {
       ],
     }),
   },
+  echo_meta: { call: (_, { mcpReq }) => says(JSON.stringify(mcpReq._meta ?? {})) },
   test_error_handling: {
     call: () => ({
       isError: true,

@@ -1,0 +1,219 @@
+/** One server passed through whole, over HTTP and stdio, with a host and a server of either era on each side. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  Client,
+  type ClientCapabilities,
+  type ProtocolError,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { type JsonObject, spanIdOf } from '#model'
+import { binary, openSpace, root, type Workspace, workspace } from '#test'
+import type { Verbs } from '#verbs'
+import { serveHttp } from './http.ts'
+
+type Era = 'modern' | 'legacy'
+const eras: Era[] = ['modern', 'legacy']
+
+function behind(t: TestContext, config: object = {}): Workspace {
+  const space = workspace(t)
+  const server = (era: Era) => ({
+    command: process.execPath,
+    args: [join(root, 'test', 'servers', 'conformance.ts')],
+    env: { ERA: era },
+  })
+  const mcpServers = { modern: server('modern'), legacy: server('legacy') }
+  writeFileSync(space.file, JSON.stringify({ mcpServers, policy: { permissions: 'privileged' }, ...config }))
+  return space
+}
+
+const everything: ClientCapabilities = { elicitation: {}, sampling: {}, roots: {} }
+
+type Host = { client: Client; asked: string[] }
+
+/** A host that answers whatever it is asked. */
+function host(era: Era, capabilities: ClientCapabilities = everything): Host {
+  const asked: string[] = []
+  const client = new Client(
+    { name: 'host', version: '1.0.0' },
+    {
+      capabilities,
+      versionNegotiation: { mode: era === 'modern' ? 'auto' : 'legacy' },
+    },
+  )
+  if (capabilities !== everything) return { client, asked }
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params.message)
+    return { action: 'accept', content: { name: 'Ada', decision: 'once' } }
+  })
+  client.setRequestHandler('sampling/createMessage', () => {
+    asked.push('sampling')
+    return { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'none' }
+  })
+  client.setRequestHandler('roots/list', () => {
+    asked.push('roots')
+    return { roots: [{ uri: 'file:///a' }] }
+  })
+  return { client, asked }
+}
+
+async function overHttp(
+  t: TestContext,
+  era: Era,
+  server: Era,
+  config: object = {},
+  capabilities: ClientCapabilities = everything,
+): Promise<Host & { verbs: Verbs }> {
+  const verbs = await openSpace(behind(t, config))
+  const door = await serveHttp({
+    verbs,
+    catalog: verbs.catalog,
+    host: '127.0.0.1',
+    port: 0,
+    version: '0',
+    log: () => {},
+  })
+  const { client, asked } = host(era, capabilities)
+  t.after(async () => {
+    await client.close()
+    await door.close()
+    await verbs.close()
+  })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp/${server}`)))
+  return { client, asked, verbs }
+}
+
+/** The last event of this type, over all runs. */
+function recorded(verbs: Verbs, type: string): JsonObject[] {
+  return verbs.runs().flatMap(({ run }) =>
+    verbs.store
+      .events(run as never)
+      .filter((event) => event.type === type)
+      .map(({ body }) => body as JsonObject),
+  )
+}
+
+async function exercise({ client, asked }: Host): Promise<void> {
+  assert.equal(client.getServerVersion()?.name, 'conformance-fixture')
+  assert.match(client.getInstructions() ?? '', /fixture/)
+  const { tools } = await client.listTools()
+  assert(tools.some(({ name }) => name === 'test_simple_text'))
+  assert.equal((await client.listResources()).resources.length, 3)
+  assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 1)
+  const { contents } = await client.readResource({ uri: 'test://template/7/data' })
+  assert.match(JSON.stringify(contents), /Data for ID: 7/)
+  await assert.rejects(client.readResource({ uri: 'test://none' }), (error: ProtocolError) => {
+    assert.deepEqual([error.code, error.data], [-32602, { uri: 'test://none' }])
+    return true
+  })
+  const { messages } = await client.getPrompt({
+    name: 'test_prompt_with_arguments',
+    arguments: { arg1: 'x', arg2: 'y' },
+  })
+  assert.match(JSON.stringify(messages), /arg1='x', arg2='y'/)
+  const { completion } = await client.complete({
+    ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' },
+    argument: { name: 'arg1', value: 'a' },
+  })
+  assert.deepEqual(completion.values, ['a-completed'])
+  const mixed = await client.callTool({ name: 'test_multiple_content_types', arguments: {} })
+  assert.deepEqual(
+    mixed.content.map(({ type }) => type),
+    ['text', 'image', 'resource'],
+  )
+  const failed = await client.callTool({ name: 'test_error_handling', arguments: {} })
+  assert.deepEqual(
+    [failed.isError, failed.content[0]],
+    [true, { type: 'text', text: 'This tool intentionally returns an error for testing' }],
+  )
+  const notes: number[] = []
+  await client.callTool(
+    { name: 'test_tool_with_progress', arguments: {} },
+    { onprogress: ({ progress }) => notes.push(progress) },
+  )
+  assert.deepEqual(notes.slice(0, 2), [0, 50])
+  const all = await client.callTool({ name: 'test_input_required_result_multiple_inputs', arguments: {} })
+  assert.match(JSON.stringify(all.content), /Ada.*Paris.*file:\/\/\/a/)
+  assert.deepEqual(asked.sort(), ['What is your name?', 'roots', 'sampling'])
+  const prompt = await client.getPrompt({ name: 'test_input_required_result_prompt' })
+  assert.match(JSON.stringify(prompt.messages), /Ada/)
+}
+
+for (const era of eras) {
+  for (const server of eras) {
+    test(`a ${era} host has all of a ${server} server over HTTP, and every call is on the record`, async (t) => {
+      const { client, asked, verbs } = await overHttp(t, era, server)
+      await exercise({ client, asked })
+      assert.equal(verbs.runs().length, 4)
+      assert(verbs.runs().every(({ callCount }) => callCount === 1))
+      const answers = recorded(verbs, 'call.resolved').map(({ answer }) => Object.keys(answer as object)[0])
+      assert.deepEqual(new Set(answers), new Set(['result']))
+      assert.equal((await verbs.ledger()).ok, true)
+    })
+  }
+
+  test(`a ${era} host has all of a server over stdio`, async (t) => {
+    const space = behind(t)
+    const { client, asked } = host(era)
+    t.after(() => client.close())
+    const env = { PATH: process.env.PATH!, METIER_HOME: space.home, METIER_CONFIG: space.file }
+    const args = ['serve', '--stdio', '--passthrough', era]
+    await client.connect(new StdioClientTransport({ command: binary, args, env, stderr: 'ignore' }))
+    await exercise({ client, asked })
+  })
+
+  test(`a ${era} host hears when lists and resources change`, async (t) => {
+    const { client } = await overHttp(t, era, 'legacy')
+    const heard: string[] = []
+    const methods = ['tools/list_changed', 'prompts/list_changed', 'resources/updated'] as const
+    for (const name of methods) client.setNotificationHandler(`notifications/${name}`, () => void heard.push(name))
+    const uri = 'test://watched-resource'
+    const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: [uri] }
+    if (era === 'modern') await client.listen(filter)
+    else await client.subscribeResource({ uri })
+    await client.callTool({ name: 'test_trigger_tool_change', arguments: {} })
+    await client.callTool({ name: 'test_trigger_prompt_change', arguments: {} })
+    for (let round = 0; round < 200 && heard.length < 3; round++) await pause(20)
+    assert.deepEqual(heard.sort(), [...methods].sort())
+  })
+
+  test(`a ${era} host is asked by us too, where the policy wants it`, async (t) => {
+    const ask = { policy: { permissions: 'privileged', rules: [{ tool: '*:test_simple_text', then: 'ask' }] } }
+    const { client, asked, verbs } = await overHttp(t, era, 'modern', ask)
+    const { content } = await client.callTool({ name: 'test_simple_text', arguments: {} })
+    assert.match(JSON.stringify(content), /simple text response/)
+    assert.equal(asked.length, 1)
+    assert.equal(recorded(verbs, 'approval.answered')[0]?.answer, 'approved')
+  })
+}
+
+test('an error of the protocol comes through as one, with its code and its data', async (t) => {
+  const { client, verbs } = await overHttp(t, 'legacy', 'modern', {}, {})
+  await assert.rejects(client.callTool({ name: 'test_missing_capability', arguments: {} }), (error: ProtocolError) => {
+    assert.equal(error.code, -32021)
+    assert.deepEqual((error.data as JsonObject).requiredCapabilities, { sampling: {} })
+    return true
+  })
+  await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), { code: -32602 })
+  assert.deepEqual(
+    recorded(verbs, 'call.resolved').map(({ outcome, ok }) => [outcome, ok]),
+    [
+      ['refused', false],
+      ['answered', false],
+    ],
+  )
+})
+
+test('a request in a trace is recorded with it, and the server gets the span of the call', async (t) => {
+  const { client, verbs } = await overHttp(t, 'modern', 'modern')
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const { content } = await client.callTool({ name: 'echo_meta', arguments: {}, _meta: { traceparent, 'my/key': 1 } })
+  assert.equal(recorded(verbs, 'run.started')[0]?.traceparent, traceparent)
+  const sent = JSON.parse((content[0] as { text: string }).text)
+  assert.equal(sent.traceparent, traceparent.replace('b7ad6b7169203331', spanIdOf(String(verbs.runs()[0]!.run), '1')))
+  assert.equal(sent['my/key'], 1)
+})
