@@ -123,13 +123,15 @@ function done(tool: string): Entry[] {
   return lines.map((line): Entry => JSON.parse(line)).filter((entry) => entry.tool === tool && entry.phase === 'done')
 }
 
+function witnessed(entry: Entry): void {
+  if (witness === null) return
+  writeSync(witness, `${JSON.stringify(entry)}\n`)
+  fsyncSync(witness)
+}
+
 async function call(name: string, args: Args): Promise<object> {
   const tool = tools[name]
-  const note = (phase: Entry['phase']) => {
-    if (witness === null) return
-    writeSync(witness, `${JSON.stringify({ tool: name, args, phase, pid: process.pid } satisfies Entry)}\n`)
-    fsyncSync(witness)
-  }
+  const note = (phase: Entry['phase']) => witnessed({ tool: name, args, phase, pid: process.pid })
   try {
     if (tool === undefined) throw new Error(`there is no tool ${name}`)
     const value = await tool.run(args, note)
@@ -159,6 +161,8 @@ async function answer(method: string, params: { name: string; arguments?: Args }
 const input = createInterface({ input: process.stdin })
 input.on('line', async (line) => {
   const { id, method, params } = JSON.parse(line)
+  if (method === 'notifications/cancelled')
+    witnessed({ tool: 'cancelled', args: params, phase: 'done', pid: process.pid })
   if (id === undefined) return
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...(await answer(method, params)) })}\n`)
 })

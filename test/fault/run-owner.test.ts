@@ -1,0 +1,115 @@
+/** Who may go on with a run, and with what: one owner, the servers it began with, and what it had built up in them; a cancel reaches them. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openCatalog } from '#catalog'
+import { parseConfig } from '#model'
+import { openStore } from '#record'
+import { openEngine } from '#run'
+import { openBoxes } from '#sandbox'
+import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
+
+const code = (text: string) => ({ implementation: { type: 'code', code: text } })
+const asks = {
+  policy: {
+    rules: [
+      { tool: 'fx:add', then: 'ask' },
+      { tool: 'fx:*', then: 'allow' },
+    ],
+  },
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(10)
+}
+
+/** An engine of its own on the home of a workspace, as another process would have. */
+async function openAnother(space: Workspace) {
+  const text = readFileSync(space.file, 'utf8')
+  const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
+  const store = await openStore({ home: space.home })
+  const options = { servers: config.servers, folder: `${space.home}/catalog`, baseEnv: { PATH: process.env.PATH! } }
+  const catalog = openCatalog({ ...options, process: store.process })
+  const boxes = openBoxes({})
+  const engine = openEngine({ store, boxes, catalog, config })
+  const close = async () => {
+    await engine.close()
+    await Promise.all([boxes.close(), catalog.close()])
+    await store.close()
+  }
+  return { engine, store, close }
+}
+
+test('a run that another process moves is refused (RUN_OWNED), and taken over when that one lets go', async (t) => {
+  const space = workspace(t)
+  const one = await openAnother(space)
+  const other = await openAnother(space)
+  const plan = {
+    kind: 'code',
+    code: `await mcp.fx.wait({ ms: 700 }); return (await mcp.fx.add({ key: 'a', by: 1 })).total`,
+  } as const
+  const { run } = await one.engine.start({ plan, intent: null, args: {}, actor: caller.actor })
+  await until(() => effects(space).length > 0)
+  await assert.rejects(other.engine.resume(run, 'other'), { code: 'RUN_OWNED' })
+  await one.close()
+  assert.equal(other.store.run(run)?.status, 'interrupted')
+  const [first, second] = await Promise.all([other.engine.resume(run, 'other'), other.engine.resume(run, 'again')])
+  assert.equal(first, second, 'two that resume it at the same time get the same run')
+  assert.equal(await first.settled, 'done')
+  assert.equal(done(space, 'add').length, 1)
+  await other.close()
+})
+
+test('a run goes on only with the servers it began with (CONFIG_CHANGED); a fork takes those of today', async (t) => {
+  const space = workspace(t, { config: asks })
+  const first = await openSpace(space)
+  const { run, approvals } = await first.execute(code(`return (await mcp.fx.add({ key: 'a', by: 1 })).total`), caller)
+  await first.close()
+  const before = readFileSync(space.file, 'utf8')
+  const config = JSON.parse(before)
+  config.mcpServers.fx.args.push('--changed')
+  writeFileSync(space.file, JSON.stringify(config))
+  const changed = await openSpace(space)
+  await changed.decide((approvals as { id: string }[])[0]!.id, { answer: 'approved' }, caller, false)
+  await assert.rejects(changed.resume(String(run), caller), { code: 'CONFIG_CHANGED', context: { servers: ['fx'] } })
+  assert.equal(changed.run(String(run)).status, 'approval_required', 'it is as it was')
+  const forked = await changed.fork(String(run), 1, { key: 'forked', by: 2 }, caller)
+  assert.equal(forked.status, 'approval_required')
+  await changed.close()
+  writeFileSync(space.file, before)
+  const verbs = await openSpace(space)
+  const { status, result } = await verbs.resume(String(run), caller)
+  assert.deepEqual([status, result], ['done', 1])
+})
+
+test('a stateful server that was started anew under a run stops it (UPSTREAM_STATE_LOST), and is not called again', async (t) => {
+  const space = workspace(t, { config: asks })
+  const config = JSON.parse(readFileSync(space.file, 'utf8'))
+  config.mcpServers.fx.stateful = true
+  writeFileSync(space.file, JSON.stringify(config))
+  const first = await openSpace(space)
+  const program = `await mcp.fx.put({ key: 'open', value: 1 }); await mcp.fx.add({ key: 'a', by: 1 }); return 'went on'`
+  const { run, approvals } = await first.execute(code(program), caller)
+  await first.close()
+  const verbs = await openSpace(space)
+  await verbs.decide((approvals as { id: string }[])[0]!.id, { answer: 'approved' }, caller, true)
+  const { status, error } = await verbs.resume(String(run), caller)
+  assert.deepEqual([status, (error as { code: string }).code], ['failed', 'UPSTREAM_STATE_LOST'])
+  assert.deepEqual(done(space, 'add'), [])
+})
+
+test('a cancel reaches the server that works on a call, and a call that ran out of time does, too', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  const cancel = new AbortController()
+  const running = verbs.execute(code('await mcp.fx.wait({ ms: 20000 })'), { ...caller, signal: cancel.signal })
+  await until(() => effects(space).some(({ tool }) => tool === 'wait'))
+  cancel.abort()
+  assert.equal((await running).status, 'cancelled')
+  await until(() => done(space, 'cancelled').length === 1)
+  const task = { id: 'slow', tool: 'fx:wait', arguments: { ms: 20000 }, timeoutMs: 200 }
+  const { error } = await verbs.execute({ implementation: { type: 'dag', tasks: [task] } }, caller)
+  assert.equal((error as { code: string }).code, 'CALL_TIMEOUT')
+  await until(() => done(space, 'cancelled').length > 1)
+})
