@@ -12,6 +12,8 @@ export const limits = {
   eventLineBytesMax: 1024 * 1024,
   blobBytesMax: 64 * 1024 * 1024,
   commitRequestsMax: 1024,
+  /** A longer write goes to the writer in parts. */
+  writePartEventsMax: 128,
   /** An event that nobody waits for is committed at the latest after this time. */
   commitDelayMsMax: 20,
   checkpointEventsMax: 1000,

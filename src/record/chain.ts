@@ -1,9 +1,10 @@
 /** One run's chain in the hands of its owner: events take their place and their time at once, and reach the disk together. */
 import assert from 'node:assert/strict'
 import { type AppError, type EventBodies, type EventType, type InboxType, limits, type RunId, toAppError } from '#model'
+import type { WriteBuffer } from './buffer.ts'
 import { bodyText } from './line.ts'
 import type { WriterQueue } from './queue.ts'
-import type { ApprovalChange, ChainWrite } from './request.ts'
+import type { ApprovalChange, ChainWrite, Entries } from './request.ts'
 import { sealText } from './seal.ts'
 
 export type InboxItem = {
@@ -50,8 +51,7 @@ export type ChainWorld = {
   sealingKey(): Uint8Array
   readInbox(run: RunId): InboxItem[]
   onInbox(run: RunId, listener: () => void): () => void
-  /** Of every chain with something buffered, how to post it. */
-  buffered: Set<() => void>
+  buffer: WriteBuffer
 }
 
 const suspendedStatus = { approval: 'approval_required', uncertain: 'uncertain', stopped: 'interrupted' } as const
@@ -66,7 +66,6 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   /** The bundle that the draft is in: until it leaves, the draft may grow. */
   let bundle: number | null = null
   let posted: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
   let failure: AppError | undefined
   let isOver = false
 
@@ -93,15 +92,12 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     if (bundle === queue.bundle()) return draft
     if (bundle !== null) draft = newDraft(null)
     bundle = null
-    timer ??= setTimeout(post, limits.commitDelayMsMax)
-    world.buffered.add(post)
+    world.buffer.add(post)
     return draft
   }
 
   function post(): void {
-    clearTimeout(timer)
-    timer = undefined
-    if (!world.buffered.delete(post)) return
+    if (!world.buffer.delete(post)) return
     bundle = queue.bundle()
     posted = queue.ask(draft)
     posted.catch((error) => {
@@ -124,7 +120,14 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     entries.ats.push(at)
     entries.bodies.push(text)
     entries.blobs.push(...blobs)
+    if (entries.types.length === limits.writePartEventsMax) sendAhead(entries)
     return { n, at }
+  }
+
+  function sendAhead(entries: Entries): void {
+    const { types, ats, bodies } = entries
+    queue.sendAhead({ run, epoch, after: n - types.length, types, ats, bodies })
+    Object.assign(entries, { types: [], ats: [], bodies: [] })
   }
 
   /** What an event means for the approvals that are open. */

@@ -137,15 +137,19 @@ function begin({ sql }: Ledger): void {
   }
 }
 
+const nothingMade = { lines: [], hashes: [] }
+
 /** Appends to a chain after its head, blobs too; the new head is still to be written to the chain's row. */
-export function appendEvents(ledger: Ledger, run: string, head: Head, { types, ats, bodies, blobs }: Entries): Head {
+export function appendEvents(ledger: Ledger, run: string, head: Head, entries: Entries): Head {
+  const { types, ats, bodies, blobs, made } = entries
+  const { lines, hashes } = made?.from === head.hash ? made : nothingMade
   const { pending } = ledger
   let { n, hash, at, seq } = head
   for (let i = 0; i < types.length; i++) {
     n += 1
     at = Math.max(at, ats[i]!)
-    const line = lineText(run, n, at, types[i]!, bodies[i]!)
-    hash = lineHash(hash, line)
+    const line = lines[i] ?? lineText(run, n, at, types[i]!, bodies[i]!)
+    hash = hashes[i] ?? lineHash(hash, line)
     const previous = seq
     seq = ++pending.lastSeq
     pending.values.push(seq, run, n, types[i]!, line, hash, previous)

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type AppError, fromErrorData } from '#model'
-import { type Ack, type Ask, pack, type Reply, type Request, type WriterData } from './request.ts'
+import { type Ack, type Ask, type Part, pack, type Reply, type Request, type WriterData } from './request.ts'
 import { storeError } from './store-error.ts'
 
 type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
@@ -10,6 +10,8 @@ type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
 export type WriterQueue = {
   /** Takes its place in the order now; settles when it is on disk or refused. */
   ask(ask: Ask): Promise<unknown>
+  /** Sends the first events of an ask that is yet to come. */
+  sendAhead(part: Part): void
   /** Starts the thread, which takes a while, before the first ask. */
   start(): void
   /** The number of the bundle that is being filled: an ask in it may still grow. */
@@ -69,6 +71,10 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
   return {
     start() {
       worker ??= startThread()
+    },
+    sendAhead(part) {
+      worker ??= startThread()
+      if (!failure) worker.postMessage(part)
     },
     ask(ask) {
       if (failure) return Promise.reject(failure)

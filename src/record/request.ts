@@ -3,7 +3,9 @@ import type { ErrorData, EventBodies, EventType, InboxType, RunStatus } from '#m
 import type { BlobBytes } from './line.ts'
 
 /** Events of one chain, a column each: a thousand strings cross to the writer far sooner than a thousand objects. */
-export type Entries = { types: EventType[]; ats: number[]; bodies: string[]; blobs: BlobBytes[] }
+export type Entries = { types: EventType[]; ats: number[]; bodies: string[]; blobs: BlobBytes[]; made?: Made | null }
+/** Lines and hashes of the first of them, good if the chain's last hash is still this one. */
+export type Made = { from: string; lines: string[]; hashes: string[] }
 export type SealedRow = { placeholder: string; server: string; box: Uint8Array }
 /** For the index of approvals: one was asked for with event `n`, or it ended. */
 export type ApprovalChange = { approval: string; n: number } | { approval: string; answer: ApprovalEnd }
@@ -38,16 +40,20 @@ export type Request = { id: number; ask: Ask }
 /** The number alone where there is nothing to say but that it is done. */
 export type Ack = number | { id: number; value?: unknown; error?: ErrorData }
 
-export type Message = Packed[] | 'close'
+export type Message = Packed[] | Part | 'close'
 export type Reply = Ack[] | 'checkpoint is due'
 
 export type WriterData = { home: string; process: string }
 
 type Rest = Pick<ChainWrite, 'opens' | 'consumed' | 'sealed' | 'approvals' | 'leaves'> & { blobs: BlobBytes[] }
 
+/** The first events of a long write, sent ahead while the rest is still being made: both threads work at once. */
+export type Part = { run: string; epoch: number; after: number; types: EventType[]; ats: number[]; bodies: string[] }
+
 /** Most of what crosses is a few events of a run: named members, cloned each time, would cost more than the events. */
 export type Packed =
   | Request
+  | [id: number, run: string, epoch: number, after: number, type: EventType, at: number, body: string]
   | [
       id: number,
       run: string,
@@ -66,6 +72,7 @@ export function pack(request: Request): Packed {
   const { types, ats, bodies, blobs } = entries
   const isBare =
     opens === null && leaves === null && consumed.length + sealed.length + approvals.length + blobs.length === 0
+  if (isBare && types.length === 1) return [id, run, epoch, after, types[0]!, ats[0]!, bodies[0]!]
   const rest = isBare ? null : { opens, consumed, sealed, approvals, leaves, blobs }
   return [id, run, epoch, after, types, ats, bodies, rest]
 }
@@ -74,6 +81,10 @@ const nothingElse: Rest = { opens: null, consumed: [], sealed: [], approvals: []
 
 export function unpack(packed: Packed): Request {
   if (!Array.isArray(packed)) return packed
+  if (packed.length === 7) {
+    const [id, run, epoch, after, type, at, body] = packed
+    return unpack([id, run, epoch, after, [type], [at], [body], null])
+  }
   const [id, run, epoch, after, types, ats, bodies, rest] = packed
   const { blobs, ...others } = rest ?? nothingElse
   return { id, ask: { kind: 'chain', run, epoch, after, entries: { types, ats, bodies, blobs }, ...others } }

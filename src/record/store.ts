@@ -12,6 +12,7 @@ import {
 import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import type { Asked } from './approvals.ts'
 import { backUp } from './backup.ts'
+import { openBuffer } from './buffer.ts'
 import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
 import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
@@ -87,7 +88,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     sealingKey: seal,
     readInbox: reader.inbox,
     onInbox: changes.onInbox,
-    buffered: new Set(),
+    buffer: openBuffer(),
   }
 
   function startRun(run: RunId, body: EventBodies['run.started']): Chain {
@@ -132,7 +133,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
   async function closeOnce(): Promise<void> {
     clearInterval(timer)
     changes.stop()
-    for (const post of world.buffered) post()
+    world.buffer.postAll()
     try {
       if (queue.isUsed()) await checkpoint()
     } finally {

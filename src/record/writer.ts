@@ -4,13 +4,15 @@ import { limits } from '#model'
 import { apply, type SharedAsk } from './apply.ts'
 import { checkpointIsDue, writeCheckpoint } from './checkpoint.ts'
 import { inTransaction, type Ledger, openLedger, tendLog } from './ledger.ts'
+import { openParts } from './parts.ts'
 import { purgeRun } from './purge.ts'
-import { type Ack, type Message, type Reply, type Request, unpack, type WriterData } from './request.ts'
+import type { Ack, Message, Reply, Request, WriterData } from './request.ts'
 import { isBusy, isDiskError, storeError } from './store-error.ts'
 
 const port = parentPort!
 const { home, process } = workerData as WriterData
 const ledger = openLedger(home, process)
+const parts = openParts(ledger)
 /** That a checkpoint is due is said once, until it is no longer so. */
 let isTold = false
 
@@ -18,7 +20,8 @@ port.on('message', (first: Message) => {
   const requests: Request[] = []
   let message: Message | undefined = first
   while (message !== undefined && message !== 'close') {
-    for (const packed of message) requests.push(unpack(packed))
+    if (Array.isArray(message)) for (const packed of message) requests.push(parts.complete(packed))
+    else parts.keep(message)
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
   if (requests.length > 0) port.postMessage(commit(ledger, requests) satisfies Reply)
