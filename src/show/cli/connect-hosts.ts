@@ -21,6 +21,8 @@ export type Host = {
   keys(folder: string): string[][]
   /** What a plain `url` means there. */
   address: 'http' | 'sse'
+  /** Whether it reads `$NAME` as a variable too. */
+  hasBareVariables?: true
   /** How the host writes down a server. */
   written(entry: Entry): JsonObject
 }
@@ -50,7 +52,10 @@ export const hosts: readonly Host[] = [
     own: claudeFile,
     address: 'http',
     format: 'json',
-    keys: (folder) => [['mcpServers'], ['projects', folder, 'mcpServers']],
+    keys: (folder) => [
+      ['mcpServers'],
+      ...new Set([folder, folder.replaceAll('\\', '/')]).values().map((key) => ['projects', key, 'mcpServers']),
+    ],
     written: (entry) => ('url' in entry ? plain(entry) : { type: 'stdio', ...plain(entry) }),
   },
   {
@@ -94,13 +99,14 @@ export const hosts: readonly Host[] = [
     files: (place) => [join(place.folder, '.gemini', 'settings.json'), geminiFile(place)],
     own: geminiFile,
     address: 'sse',
+    hasBareVariables: true,
     format: 'json',
     keys: () => [['mcpServers']],
     written: (entry) => ('url' in entry ? { httpUrl: entry.url } : plain(entry)),
   },
   {
     name: 'opencode',
-    files: (place) => [join(place.folder, 'opencode.json'), opencodeFile(place)],
+    files: (place) => [join(place.folder, 'opencode.json'), opencodeFile(place)].flatMap((file) => [file, `${file}c`]),
     own: opencodeFile,
     address: 'http',
     format: 'json',

@@ -1,6 +1,6 @@
 /** Reads the servers that hosts have in their configurations, whatever their words for them, and never writes there. */
 import { readFileSync } from 'node:fs'
-import { isObject, type Json, type JsonObject, limits, parseJsonc } from '#model'
+import { AppError, isObject, type Json, type JsonObject, limits, parseConfig, parseJsonc } from '#model'
 import { type Entry, type Host, hosts, isOurs, type Place } from './connect-hosts.ts'
 import { parseToml } from './init-toml.ts'
 
@@ -26,8 +26,10 @@ export function findServers(place: Place): { files: FoundFile[]; servers: FoundS
 }
 
 function serversIn(host: Host, file: string, folder: string): FoundServer[] {
-  const text = readFileSync(file, 'utf8')
-  if (text.length > limits.foreignConfigBytesMax) throw new Error('it is too large')
+  const bytes = readFileSync(file)
+  if (bytes.length > limits.foreignConfigBytesMax) throw new Error('it is too large')
+  const text = textOf(bytes)
+  if (text.trim() === '') return []
   const root = host.format === 'toml' ? parseToml(text) : parseJsonc(text)
   return host.keys(folder).flatMap((keys) => {
     const section = keys.reduce<Json | undefined>(
@@ -40,12 +42,36 @@ function serversIn(host: Host, file: string, folder: string): FoundServer[] {
   })
 }
 
+/** Windows PowerShell writes two bytes for each character, and says so at the start. */
+function textOf(bytes: Buffer): string {
+  const isWide = bytes[0] === 0xff && bytes[1] === 0xfe
+  return bytes.toString(isWide ? 'utf16le' : 'utf8').replace(/^\uFEFF/, '')
+}
+
 function judged(host: Host, name: string, value: unknown): { entry: Entry } | { why: string } {
   const entry = isObject(value) ? toEntry(host, value) : null
   if (entry === null) return { why: 'it names neither a command nor an address' }
   if (isObject(value) && (value.disabled === true || value.enabled === false))
     return { why: 'it is switched off there' }
-  return isOurs(name, entry) ? { why: 'it is Métier itself' } : { entry }
+  if (isOurs(name, entry)) return { why: 'it is Métier itself' }
+  const problem = problemOf(entry)
+  return problem === null ? { entry } : { why: problem }
+}
+
+/** What we could not read from our own file, we do not write there. */
+function problemOf(entry: Entry): string | null {
+  const text = JSON.stringify({ mcpServers: { it: entry } })
+  try {
+    parseConfig({ file: null, text, home: '', env: {}, directory: '' })
+    return null
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const [{ path, expected } = { path: '', expected: '' }] = error.context.problems as {
+      path: string
+      expected: string
+    }[]
+    return `its ${path.split('/').at(-1)} is not ${expected}`
+  }
 }
 
 /** The words differ from host to host: `httpUrl`, `environment`, a command as a list. */
@@ -63,29 +89,40 @@ function toEntry(host: Host, value: Record<string, unknown>): Entry | null {
     headers,
     http_headers: httpHeaders,
   } = value
+  const say = (text: string) => ours(host.hasBareVariables ? text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}') : text)
   const address = [httpUrl, url, serverUrl].find((each) => typeof each === 'string')
   if (address !== undefined) {
     const bearer = typeof value.bearer_token_env_var === 'string' ? value.bearer_token_env_var : null
     const authorization = bearer === null ? {} : { Authorization: `Bearer \${${bearer}}` }
+    const named = Object.entries(texts(value.env_http_headers, say)).map(([header, variable]) => [
+      header,
+      `\${${variable}}`,
+    ])
     return {
       type: (type ?? (httpUrl === undefined ? host.address : 'http')) === 'sse' ? 'sse' : 'http',
-      url: ours(address as string),
-      headers: { ...authorization, ...texts(headers ?? httpHeaders) },
+      url: say(address as string),
+      headers: { ...authorization, ...Object.fromEntries(named), ...texts(headers ?? httpHeaders, say) },
     }
   }
   const words = (Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])]).map(String)
   if (command === undefined || words[0] === undefined || words[0] === '') return null
   return {
-    command: ours(words[0]),
-    args: words.slice(1).map(ours),
-    env: texts(env ?? environment),
-    ...(typeof cwd === 'string' ? { cwd: ours(cwd) } : {}),
+    command: say(words[0]),
+    args: words.slice(1).map(say),
+    env: { ...passed(value.env_vars), ...texts(env ?? environment, say) },
+    ...(typeof cwd === 'string' ? { cwd: say(cwd) } : {}),
   }
 }
 
-function texts(value: unknown): Record<string, string> {
+/** Variables that a host hands on as they are. */
+function passed(names: unknown): Record<string, string> {
+  const list = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+  return Object.fromEntries(list.map((name) => [name, `\${${name}}`]))
+}
+
+function texts(value: unknown, say: (text: string) => string): Record<string, string> {
   const entries = Object.entries(isObject(value) ? value : {})
-  return Object.fromEntries(entries.map(([key, text]) => [key, ours(String(text))]))
+  return Object.fromEntries(entries.map(([key, text]) => [key, say(String(text))]))
 }
 
 /** Variables in the words of other hosts: a question to the person becomes a variable of the environment. */

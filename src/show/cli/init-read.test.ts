@@ -1,0 +1,150 @@
+/** Tests of finding the servers of each host where it keeps them on each system, in files as they are really written. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { temporaryFolder } from '#test'
+import type { Place } from './connect-hosts.ts'
+import { findServers } from './init-read.ts'
+
+function place(t: TestContext, platform: Place['platform'], files: Record<string, string | Buffer>): Place {
+  const base = temporaryFolder(t)
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(base, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+  }
+  return { home: join(base, 'home'), folder: join(base, 'project'), platform }
+}
+
+/** In short: host, name, and its entry or why it is left. */
+function found(where: Place) {
+  const { servers, files } = findServers(where)
+  const lines = servers.map((server) => [server.host, server.name, 'why' in server ? server.why : server.entry])
+  return { lines, errors: files.flatMap(({ error }) => error ?? []) }
+}
+
+const server = (key: string, name: string) => JSON.stringify({ [key]: { [name]: { command: name } } })
+
+test('findServers() knows where each host keeps its servers, on each system', (t) => {
+  const settings = { linux: '.config', darwin: 'Library/Application Support', win32: 'AppData/Roaming' } as const
+  for (const platform of ['linux', 'darwin', 'win32'] as const) {
+    const where = place(t, platform, {
+      'project/.mcp.json': server('mcpServers', 'a1'),
+      'home/.claude.json': server('mcpServers', 'a2'),
+      [`home/${settings[platform]}/Claude/claude_desktop_config.json`]: server('mcpServers', 'b'),
+      'project/.cursor/mcp.json': server('mcpServers', 'c1'),
+      'home/.cursor/mcp.json': server('mcpServers', 'c2'),
+      'project/.vscode/mcp.json': server('servers', 'd1'),
+      [`home/${settings[platform]}/Code/User/mcp.json`]: server('servers', 'd2'),
+      'project/.codex/config.toml': '[mcp_servers.e1]\ncommand = "e1"\n',
+      'home/.codex/config.toml': '[mcp_servers.e2]\r\ncommand = "e2"\r\n',
+      'project/.gemini/settings.json': server('mcpServers', 'f1'),
+      'home/.gemini/settings.json': server('mcpServers', 'f2'),
+      'project/opencode.json': server('mcp', 'g1'),
+      'home/.config/opencode/opencode.jsonc': `// mine\n${server('mcp', 'g2')}`,
+    })
+    const { lines, errors } = found(where)
+    assert.deepEqual(errors, [], platform)
+    const names = lines.map(([host, name]) => `${host} ${name}`)
+    assert.deepEqual(names, [
+      ...['claude-code a1', 'claude-code a2', 'claude-desktop b', 'cursor c1', 'cursor c2', 'vscode d1', 'vscode d2'],
+      ...['codex e1', 'codex e2', 'gemini f1', 'gemini f2', 'opencode g1', 'opencode g2'],
+    ])
+  }
+})
+
+test('findServers() reads files as people and Windows write them: comments, commas, marks, two bytes a letter, nothing', (t) => {
+  const odd = `\uFEFF{\r\n  // a line\r\n  "mcpServers": { /* two */ "a": { "command": "cmd", "args": ["/c", "npx", "C:\\\\Users\\\\x\\\\s.js",], }, },\r\n}\r\n`
+  const where = place(t, 'win32', {
+    'project/.mcp.json': odd,
+    'home/.cursor/mcp.json': Buffer.from(`\uFEFF${server('mcpServers', 'wide')}`, 'utf16le'),
+    'home/.gemini/settings.json': '',
+    'project/.vscode/mcp.json': '{ "servers": [], "inputs": null }',
+    'home/.claude.json': '{ "mcpServers": { "a": { "command": "x" }',
+  })
+  const { lines, errors } = found(where)
+  assert.deepEqual(lines, [
+    ['claude-code', 'a', { command: 'cmd', args: ['/c', 'npx', 'C:\\Users\\x\\s.js'], env: {} }],
+    ['cursor', 'wide', { command: 'wide', args: [], env: {} }],
+  ])
+  assert.equal(errors.length, 1)
+})
+
+test('findServers() finds the servers of a project under its path, however Windows writes that', (t) => {
+  const where = place(t, 'win32', {
+    'home/.claude.json': JSON.stringify({
+      projects: {
+        'C:/code/shop': { mcpServers: { one: { command: 'one' } } },
+        'C:\\code\\other': { mcpServers: { two: { command: 'two' } } },
+      },
+    }),
+  })
+  const names = (folder: string) => found({ ...where, folder }).lines.map(([, name]) => name)
+  assert.deepEqual(names('C:\\code\\shop'), ['one'])
+  assert.deepEqual(names('C:\\code\\other'), ['two'])
+  assert.deepEqual(names('C:\\code'), [])
+})
+
+test('findServers() says each thing in our words: variables, headers, and the names of other hosts for both', (t) => {
+  const where = place(t, 'linux', {
+    'project/.cursor/mcp.json': JSON.stringify({
+      mcpServers: {
+        c: { command: '${userHome}/bin/c', args: ['${workspaceFolder}', '$HOME'], env: { K: '${env:KEY}' } },
+      },
+    }),
+    'project/.vscode/mcp.json': JSON.stringify({
+      servers: {
+        v: { type: 'http', url: 'https://v.example/mcp', headers: { Authorization: 'Bearer ${input:v-token}' } },
+        socket: { type: 'http', url: 'unix:///tmp/v.sock' },
+      },
+    }),
+    'home/.codex/config.toml': `[mcp_servers.x]
+url = "https://x.example/mcp"
+env_http_headers = { "X-Key" = "X_KEY" }
+[mcp_servers.y]
+command = "y"
+env_vars = ["Y_TOKEN"]
+[mcp_servers.z]
+command = "z"
+enabled = false
+`,
+    'home/.gemini/settings.json': JSON.stringify({
+      mcpServers: { g: { command: 'g', env: { A: '$GEMINI_A', B: '${GEMINI_B}', C: 'cost $5' }, trust: true } },
+    }),
+    'project/opencode.json': JSON.stringify({
+      mcp: {
+        o: { type: 'remote', url: 'https://o.example/mcp', headers: { 'X-Key': '{env:O_KEY}' } },
+        bad: { type: 'local', command: [] },
+      },
+    }),
+  })
+  assert.deepEqual(found(where).lines, [
+    ['cursor', 'c', { command: '${HOME}/bin/c', args: ['${workspaceFolder}', '$HOME'], env: { K: '${env:KEY}' } }],
+    ['vscode', 'v', { type: 'http', url: 'https://v.example/mcp', headers: { Authorization: 'Bearer ${V_TOKEN}' } }],
+    ['vscode', 'socket', 'its url is not an address that begins with http:// or https://'],
+    ['codex', 'x', { type: 'http', url: 'https://x.example/mcp', headers: { 'X-Key': '${X_KEY}' } }],
+    ['codex', 'y', { command: 'y', args: [], env: { Y_TOKEN: '${Y_TOKEN}' } }],
+    ['codex', 'z', 'it is switched off there'],
+    ['gemini', 'g', { command: 'g', args: [], env: { A: '${GEMINI_A}', B: '${GEMINI_B}', C: 'cost $5' } }],
+    ['opencode', 'o', { type: 'http', url: 'https://o.example/mcp', headers: { 'X-Key': '${O_KEY}' } }],
+    ['opencode', 'bad', 'it names neither a command nor an address'],
+  ])
+})
+
+test('findServers() passes over ourselves, however we are written, and changes no file', (t) => {
+  const ours = {
+    metier: { command: 'anything' },
+    npx: { command: 'npx', args: ['-y', 'metier@1.2.3', 'serve', '--stdio'] },
+    windows: { command: 'C:\\tools\\metier', args: ['serve'] },
+    door: { url: 'http://localhost:7420/mcp/' },
+  }
+  const files = { 'project/.mcp.json': JSON.stringify({ mcpServers: { ...ours, other: { command: 'metier-tools' } } }) }
+  const where = place(t, 'linux', files)
+  assert.deepEqual(
+    found(where).lines.map(([, name, what]) => (typeof what === 'string' ? what : name)),
+    [...Array(4).fill('it is Métier itself'), 'other'],
+  )
+  assert.deepEqual(readdirSync(where.folder), ['.mcp.json'])
+  assert.equal(readFileSync(join(where.folder, '.mcp.json'), 'utf8'), files['project/.mcp.json'])
+})
