@@ -164,6 +164,7 @@ export function dice(seed: number): () => number {
     return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32
   }
 }
+export * from './browser.ts'
 export * from './hosts.ts'
 export * from './model-stub.ts'
 export type { Scope, Workspace } from './scope.ts'
