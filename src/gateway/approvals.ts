@@ -57,7 +57,8 @@ async function postJson(
   if (!isOf(request, 'application/json')) return sendError(response, wrongType('application/json'), 415)
   const body = await readBody(request)
   if (!body.ok) return sendError(response, notRead(body.message), body.status)
-  sendJson(response, await verbs.decide(id, readDecision(body.value), program, false))
+  const { resumed: _, ...answer } = await verbs.decide(id, readDecision(body.value), program, false)
+  sendJson(response, answer)
 }
 
 async function postForm(

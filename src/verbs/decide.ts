@@ -50,7 +50,7 @@ type Found = { view: RunView; call: CallView; asked: EventBodies['approval.asked
 
 function findApproval({ store }: Parts, id: string): Found {
   const found = store.approval(id)
-  if (found === undefined) throw invalid('id', 'no open approval has it; "metier approvals" lists them', id)
+  if (found === undefined) throw notOpen(id, 'it was answered, its run is over, or it never was')
   const view = viewRun(store, found.run)
   const asked = found.asked.body
   refuseAnswered(store, view, asked)
@@ -78,13 +78,18 @@ function answerTo(store: Store, run: RunId, approval: string): EventBodies['appr
 /** An answer that came second, or after the end of the call, is none. */
 function refuseSecond(store: Store, run: RunId, given: EventBodies['approval.answered']): void {
   const first = answerTo(store, run, given.approval)
-  if (first === undefined) throw invalid('id', 'its call is over: the run ended or was cancelled', given.approval)
+  if (first === undefined) throw notOpen(given.approval, 'the run ended or was cancelled')
   const told = ({ args, ...rest }: typeof given) => JSON.stringify([rest, args === undefined ? null : store.text(args)])
   if (told(first) !== told(given)) throw answeredBefore(first)
 }
 
 function answeredBefore({ approval, answer, who, from }: EventBodies['approval.answered']): AppError {
-  return invalid('id', `it was ${answer} before, by ${who} (${from})`, approval)
+  return notOpen(approval, `it was ${answer} before, by ${who} (${from})`)
+}
+
+function notOpen(id: string, details: string): AppError {
+  const message = `Cannot answer the approval "${id}": it is not open, ${details}; "metier approvals" lists what is`
+  return new AppError('INVALID_INPUT_PARAM', message, { param: 'id', details, value: id })
 }
 
 export async function settleCall(
@@ -120,8 +125,9 @@ export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason
 
 /** After an answer a run without an owner is resumed by a gateway, else here, unless the caller only wanted it recorded. */
 async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<JsonObject> {
-  if (!goOn || (await isTakenUp(parts, run))) return answerOf(parts.store, run)
-  return resume(parts, run, caller, caller.waitMs ?? null)
+  if (!goOn) return { ...answerOf(parts.store, run), resumed: 'not yet' }
+  if (await isTakenUp(parts, run)) return { ...answerOf(parts.store, run), resumed: 'elsewhere' }
+  return { ...(await resume(parts, run, caller, caller.waitMs ?? null)), resumed: 'here' }
 }
 
 /**

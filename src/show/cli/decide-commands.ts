@@ -1,11 +1,11 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
 import { once } from 'node:events'
-import type { JsonObject } from '#model'
+import { type JsonObject, visible } from '#model'
 import { standingRules } from '#run'
-import type { Settling } from '#verbs'
+import type { Question, Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
-import { oneLine, table } from './paint.ts'
+import { counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
 import { answer, json } from './run-commands.ts'
 
 const resumeOption = { 'no-resume': { type: 'boolean' } } as const
@@ -21,26 +21,32 @@ export const decideCommands: Record<string, Command> = {
       const lines = open.map(({ id, tool, args, why }) => [
         String(id),
         String(tool),
-        oneLine(JSON.stringify(args), 60),
-        String(why),
+        oneLine(visible(JSON.stringify(args)), 60),
+        visible(String(why)),
       ])
       if (context.json) context.print(JSON.stringify(open))
-      else context.print(lines.length === 0 ? 'Nothing waits for an answer.' : table(lines))
+      else if (lines.length === 0) context.print('Nothing waits for an answer.')
+      else {
+        context.print(table(lines))
+        context.note('metier approve ID [--run|--always] [--edit JSON]  or  metier deny ID [--reason TEXT]')
+      }
       return exit.done
     },
   },
   'approvals watch': {
     group: 'Decide',
     usage: 'approvals watch',
-    does: 'say each question as it comes, until you stop it',
+    does: 'show each question as it comes, with all that is known of it, until you stop it',
     words: [0, 0],
     run: async (context) => {
       const { approvals, onChange } = await context.verbs()
+      const { argumentsText, originLines } = await import('#verbs')
+      const asked = (question: Question) => lines(question, argumentsText(question).text, originLines(question))
       const said = new Set<unknown>()
       const look = () => {
         for (const question of approvals().filter(({ id }) => !said.has(id))) {
           said.add(question.id)
-          context.print(context.json ? JSON.stringify(question) : asked(question))
+          context.print(context.json ? JSON.stringify(question) : asked(question as unknown as Question))
         }
       }
       look()
@@ -78,7 +84,7 @@ export const decideCommands: Record<string, Command> = {
   approve: {
     group: 'Decide',
     usage: 'approve ID [--edit JSON] [--run|--always] [--no-resume]',
-    does: 'let a call be made, as asked or with other arguments',
+    does: 'let a call be made, as asked or with other arguments; --run and --always let the tool pass from now on',
     options: { edit: { type: 'string' }, run: { type: 'boolean' }, always: { type: 'boolean' }, ...resumeOption },
     words: [1, 1],
     run: async (context) => {
@@ -87,8 +93,10 @@ export const decideCommands: Record<string, Command> = {
       const scope = context.options.always === true ? 'always' : context.options.run === true ? 'run' : 'once'
       const goOn = context.options['no-resume'] !== true
       const verbs = await context.verbs()
-      const decided = verbs.decide(context.words[0]!, { answer: 'approved', ...args, scope }, context.caller, goOn)
-      return answer(context, decided, recorded(goOn))
+      return decided(
+        context,
+        verbs.decide(context.words[0]!, { answer: 'approved', ...args, scope }, context.caller, goOn),
+      )
     },
   },
   deny: {
@@ -102,8 +110,7 @@ export const decideCommands: Record<string, Command> = {
       const said = typeof reason === 'string' ? { reason } : {}
       const goOn = context.options['no-resume'] !== true
       const verbs = await context.verbs()
-      const decided = verbs.decide(context.words[0]!, { answer: 'denied', ...said }, context.caller, goOn)
-      return answer(context, decided, recorded(goOn))
+      return decided(context, verbs.decide(context.words[0]!, { answer: 'denied', ...said }, context.caller, goOn))
     },
   },
   'run settle': {
@@ -123,20 +130,24 @@ export const decideCommands: Record<string, Command> = {
       if (typeof call !== 'string') throw new UsageError('say which call: --call N')
       const verbs = await context.verbs()
       const goOn = context.options['no-resume'] !== true
-      return answer(
-        context,
-        verbs.settle(context.words[0]!, call, settling(context), context.caller, goOn),
-        recorded(goOn),
-      )
+      return decided(context, verbs.settle(context.words[0]!, call, settling(context), context.caller, goOn))
     },
   },
 }
 
-function asked({ id, run, tool, args, why }: JsonObject): string {
+function lines(
+  { id, run, call, tool, effect, why, url, expiresAt }: Question,
+  args: string,
+  origins: string[],
+): string {
+  const minutes = Math.max(0, Math.round((Date.parse(expiresAt) - Date.now()) / 60_000))
   return [
-    `${tool} ${oneLine(JSON.stringify(args))}`,
-    `  asks because: ${why} (run ${run})`,
+    `${warn('?')} ${strong(visible(tool))} ${args}`,
+    ...origins.map((line) => faint(`    ${line}`)),
+    `  asked because: ${visible(why)}, effect: ${effect ?? 'unknown'}`,
+    `  run ${run}, call ${call}; it expires in ${counted(minutes, 'minute')}`,
     `  metier approve ${id}   |   metier deny ${id}`,
+    ...(url === null ? [] : [`  ${url}`]),
   ].join('\n')
 }
 
@@ -147,8 +158,17 @@ async function stopped(signal: AbortSignal): Promise<void> {
   clearInterval(alive)
 }
 
-function recorded(goOn: boolean): (value: JsonObject) => number {
-  return goOn ? exitOfAnswer : () => exit.done
+/** Where others go on with the run, or nobody yet, there is only to say that the answer is recorded. */
+async function decided(context: Context, pending: Promise<JsonObject>): Promise<number> {
+  const { resumed, ...value } = await pending
+  if (resumed === 'here' || context.json)
+    return answer(context, Promise.resolve(value), resumed === 'here' ? exitOfAnswer : () => exit.done)
+  const { run } = value
+  const next = resumed === 'elsewhere' ? 'another process goes on with' : 'nobody goes on yet with'
+  context.note(
+    `${good('✓')} recorded; ${next} run ${run}: metier ${resumed === 'elsewhere' ? 'result' : 'run resume'} ${run}`,
+  )
+  return exit.done
 }
 
 function settling({ options: { done, failed, again } }: Context): Settling {
