@@ -122,7 +122,7 @@ export const limits = {
 
   approvalMsDefault: 60 * 60 * 1000,
   /** How long whoever answered leaves it to the owner of a run, or to a gateway, to go on with it. */
-  takeUpMsMax: 1000,
+  takeUpMsMax: 10_000,
   reasonBytesMax: 4096,
   /** Of the arguments of a call, what a question shows; longer ones are shown in part and cannot be edited in place. */
   shownArgumentsCharactersMax: 4000,
