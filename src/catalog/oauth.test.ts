@@ -78,6 +78,15 @@ test('a server that needs a login says so with the command to run, and gets noth
   assert.deepEqual(server.seen.bearers, [])
 })
 
+test('what a server asks for never becomes a command', async (t) => {
+  for (const scope of ['a$(touch x)', 'a`touch x`', "a';touch x;'"]) {
+    const server = await openServer(t, { scope })
+    const { error } = (await open(t, server).catalog.tools()).problems[0]!
+    assert.equal(error.context.command, 'metier servers login web')
+    assert(!error.message.includes('touch'))
+  }
+})
+
 test('login() brings a token that only this home can read, and the server answers from then on', async (t) => {
   const server = await openServer(t)
   const { catalog, home, log } = open(t, server)

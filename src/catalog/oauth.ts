@@ -26,7 +26,8 @@ export class Oauth {
   readonly #options: OauthOptions
   readonly #file
   readonly #ask: FetchLike
-  readonly #secrets = new Set<string>()
+  /** Those of the last grants: what was given to the server may come back late. */
+  #secrets: string[] = []
   #renewing: Promise<Grant> | null = null
 
   constructor(options: OauthOptions) {
@@ -42,7 +43,7 @@ export class Oauth {
     const signal = init.signal ?? new AbortController().signal
     let grant = await this.#fresh(signal)
     for (let retries = 0; ; retries++) {
-      const response = await fetch(url, { ...init, headers: withToken(init.headers, grant) })
+      const response = await fetch(url, { redirect: 'manual', ...init, headers: withToken(init.headers, grant) })
       const challenge = challengeOf(response)
       if (challenge === null) return response
       await response.body?.cancel()
@@ -74,7 +75,7 @@ export class Oauth {
 
   /** What the server got from us and must not tell on. */
   secrets(): string[] {
-    return [...this.#secrets].filter((secret) => secret.length >= limits.secretBytesMin)
+    return this.#secrets.filter((secret) => secret.length >= limits.secretBytesMin)
   }
 
   async #fresh(signal: AbortSignal): Promise<Grant | null> {
@@ -143,7 +144,8 @@ export class Oauth {
   }
 
   #known(grant: Grant | null): Grant | null {
-    for (const secret of secretsIn(grant)) this.#secrets.add(secret)
+    const fresh = secretsIn(grant).filter((secret) => !this.#secrets.includes(secret))
+    this.#secrets = [...this.#secrets, ...fresh].slice(-limits.oauthSecretsKeptMax)
     return grant
   }
 
@@ -161,7 +163,9 @@ export class Oauth {
   #loginRequired(state: string, { scope }: Challenge, cause?: unknown): AppError {
     const { server, config } = this.#options
     const own = config.grant === 'client_credentials'
-    const command = `metier servers login ${server}${scope === undefined ? '' : ` --scope "${scope}"`}`
+    // It will stand in somebody's shell, and a server may ask for what it likes: a login asks it again anyway.
+    const asked = scope !== undefined && /^[\w.:/ -]+$/.test(scope) ? ` --scope "${scope}"` : ''
+    const command = `metier servers login ${server}${asked}`
     const next = own ? 'Check "oauth" of this server in the configuration' : `Log in with: ${command}`
     const message = `Cannot use the server "${server}": ${state}. ${next}`
     const quiet = cause === undefined ? undefined : new Error(hide(String((cause as Error).message), this.secrets()))

@@ -225,6 +225,7 @@ export const limits = {
   oauthLoginMsMax: 10 * 60 * 1000,
   /** So many times one request may be sent again with another token. */
   oauthRetriesMax: 3,
+  oauthSecretsKeptMax: 16,
 
   jwtCharactersMax: 16 * 1024,
   /** How far the clocks of an issuer and of ours may differ. */

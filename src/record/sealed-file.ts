@@ -50,8 +50,8 @@ export function openSealedFile(folder: string, name: string): SealedFile {
     },
     remove: () => rmSync(file, { force: true }),
     version() {
-      const { ino, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { ino: 0, mtimeMs: 0 }
-      return `${ino} ${mtimeMs}`
+      const { ino, mtimeNs } = statSync(file, { throwIfNoEntry: false, bigint: true }) ?? { ino: 0n, mtimeNs: 0n }
+      return `${ino} ${mtimeNs}`
     },
     async locked(signal, work) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
