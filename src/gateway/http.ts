@@ -104,7 +104,7 @@ function answerer({ api, mcp, authentication, requests, token, url, stop }: Behi
     if (refused) return sendError(response, refused)
     const path = pathOf(request)
     const { metadata } = authentication
-    if (metadata !== null && (path === metadataPath || path === `${metadataPath}/mcp`))
+    if (metadata !== null && (path === metadataPath || path.startsWith(`${metadataPath}/mcp`)))
       return sendJson(response, metadata)
     const isMcp = path === '/mcp' || path.startsWith('/mcp/')
     const isKnown = path === '/healthz' || (!isMcp && token.isBroughtBy(request))

@@ -71,7 +71,7 @@ async function http(context: Context): Promise<number> {
   const behind = { verbs, catalog: verbs.catalog, ...(passthrough !== undefined && { passthrough }) }
   const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
   const isolation = await verbs.isolation()
-  note(welcome(served.url, config.home, isolation, Object.keys(config.servers).length))
+  note(welcome(door.url ?? served.url, config.home, isolation, Object.keys(config.servers).length))
   if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
   if (door.auth === 'oauth')
     note(
