@@ -21,10 +21,14 @@ export type Pipes = {
 const names = ['stdin', 'stdout', 'stderr', 'status'] as const
 export const hostPath = '/usr/sbin:/usr/bin:/sbin:/bin'
 
-export async function openPipes(folder: string): Promise<Pipes> {
+/** The script's user must be able to open them again, as /dev/stdout; nobody else can enter the folder. */
+export async function makePipes(folder: string): Promise<void> {
   const files = names.map((name) => join(folder, name))
-  // The script's user must be able to open them again, as /dev/stdout; nobody else can enter the folder.
   await promisify(execFile)('mkfifo', ['-m', '666', ...files], { env: { PATH: hostPath } })
+}
+
+export function openPipes(folder: string): Pipes {
+  const files = names.map((name) => join(folder, name))
   const opened: number[] = []
   const open = (file: string, flags: number) => {
     const descriptor = openSync(file, flags)

@@ -17,7 +17,7 @@ export async function startBox(
   group: Group | null,
 ): Promise<{ child: ChildProcess; pipes: Pipes }> {
   const command = await driver.command(plan)
-  const pipes = await openPipes(plan.folder)
+  const pipes = openPipes(plan.folder)
   const filter = driver.seccomp ? openSync(driver.seccomp, 'r') : 'ignore'
   const args = ['-c', `${driver.processLimits(plan)}${wrapper}`, 'box', ...(group?.joins ?? []), '--', ...command]
   // In a session of its own: a key pressed at our terminal is for us, and we decide what becomes of the box.

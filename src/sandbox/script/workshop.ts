@@ -1,6 +1,6 @@
 /** Makes the boxes of one process: each with a folder and a group of its own, below the state folder. */
 import { mkdirSync } from 'node:fs'
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Box, openBox } from './box.ts'
 import { makeGroup, type Places } from './cgroup.ts'
@@ -9,6 +9,7 @@ import { findGo, type GoToolchain, goBinds } from './go.ts'
 import { type Interpreter, launcher } from './interpreter.ts'
 import { openOutbound, type WayOut } from './outbound.ts'
 import { ownerName } from './owner.ts'
+import { makePipes } from './pipes.ts'
 import { findPlaces, reapGroups } from './places.ts'
 import { type BoxPlan, type Driver, scriptBounds } from './plan.ts'
 import { reapFolders, removeFolder } from './reap.ts'
@@ -52,12 +53,26 @@ export async function openWorkshop({ folder, image, path }: WorkshopOptions): Pr
   mkdirSync(runscFolder, { recursive: true, mode: 0o700 })
   const view = openView(folder, image)
 
+  /** A folder for the next box, made while nobody waits for it. */
+  let next: Promise<string> | null = null
+  function prepareNext(): void {
+    next ??= makeFolder(home)
+    next.catch(() => {}) // whoever needs it is told
+  }
+  prepareNext()
+
+  async function takeFolder(serial: number): Promise<string> {
+    const made = next ?? makeFolder(home)
+    next = null
+    const own = join(home, String(serial))
+    await rename(await made, own)
+    return own
+  }
+
   async function make({ driver, wayOut, ...parts }: Order): Promise<Box> {
     boxes += 1
     const serial = boxes
-    const own = join(home, String(serial))
-    await mkdir(join(own, 'inputs'), { recursive: true })
-    await chmod(join(own, 'inputs'), 0o755)
+    const own = await takeFolder(serial)
     const outbound = wayOut ? await openOutbound(join(own, 'outbound'), wayOut) : null
     const plan = {
       ...parts,
@@ -70,6 +85,7 @@ export async function openWorkshop({ folder, image, path }: WorkshopOptions): Pr
     try {
       const box = await openBox({ plan, driver, group, watched: places.folders.memory === undefined })
       void box.gone.then(() => outbound?.close())
+      prepareNext()
       return box
     } catch (thrown) {
       outbound?.close()
@@ -100,6 +116,17 @@ export async function openWorkshop({ folder, image, path }: WorkshopOptions): Pr
         ...(wayOut ? { wayOut } : {}),
       })
     },
-    close: () => removeFolder(home),
+    async close() {
+      await next?.catch(() => {})
+      await removeFolder(home)
+    },
   }
+}
+
+async function makeFolder(home: string): Promise<string> {
+  const folder = await mkdtemp(join(home, 'next-'))
+  await mkdir(join(folder, 'inputs'))
+  await chmod(join(folder, 'inputs'), 0o755)
+  await makePipes(folder)
+  return folder
 }
