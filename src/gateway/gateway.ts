@@ -2,3 +2,4 @@
 export { tokenFile } from './bearer.ts'
 export { serveHttp } from './http.ts'
 export { serveStdio } from './stdio.ts'
+export { instructions, surface } from './surface.ts'
