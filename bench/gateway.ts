@@ -1,11 +1,11 @@
 /** What the gateway costs a call, durable record included: the same tool through it and from a direct client, by turns, in one run. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
-const root = join(import.meta.dirname, '..')
+const root = dirname(import.meta.dirname)
 const server = join(root, 'test', 'servers', 'effects.ts')
 const rounds = 400
 const warmUp = 40
