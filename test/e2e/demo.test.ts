@@ -9,7 +9,8 @@ test('metier demo discovers, executes, asks, crashes, resumes and verifies, and 
   assert.equal(code, 0, stdout + stderr)
   t.after(() => rmSync(json.folder, { recursive: true, force: true }))
   assert.equal(json.discover, 'shop:refund')
-  assert.deepEqual(json.execute.result, ['Ada waits for a loom', 'Edsger waits for a thread'])
+  assert.deepEqual(json.execute.result, ['Ada waits for a loom, postage 30', 'Edsger waits for a thread, postage 2'])
+  assert.equal(json.execute.callCount, 2)
   assert.deepEqual(json.approve.result, { order: 1, did: 'refund', times: 1 })
   assert.equal(json.crash.status, 'interrupted')
   assert.deepEqual(

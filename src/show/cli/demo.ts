@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AppError, type Config, type JsonObject, parseConfig } from '#model'
-import { openVerbs, type Verbs } from '#verbs'
+import { openVerbs, originLines, type Question, type Verbs } from '#verbs'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
 import { counted, faint, good, oneLine, strong } from './paint.ts'
@@ -14,9 +14,9 @@ import { counted, faint, good, oneLine, strong } from './paint.ts'
 const programPath = fileURLToPath(new URL('bin/metier', import.meta.resolve('#package')))
 
 const readProgram = `
-const { orders } = await mcp.shop.list_orders({});
+const [{ orders }, { rates }] = await Promise.all([mcp.shop.list_orders({}), mcp.post.list_rates({})]);
 const late = orders.filter((order) => order.late);
-return late.map((order) => order.customer + ' waits for a ' + order.item);`
+return late.map(({ customer, item }) => customer + ' waits for a ' + item + ', postage ' + rates[item]);`
 
 const refundProgram = `
 const { orders } = await mcp.shop.list_orders({});
@@ -25,7 +25,7 @@ return await mcp.shop.refund({ order: dearest.id });`
 
 const shipProgram = `
 const shipped = [];
-for (const order of [1, 2, 3]) shipped.push(await mcp.shop.ship({ order }));
+for (const order of [1, 2, 3]) shipped.push(await mcp.post.ship({ order }));
 return shipped.map(({ order, times }) => 'order ' + order + ' shipped ' + times + ' time');`
 
 export const demo: Command = {
@@ -48,14 +48,18 @@ export const demo: Command = {
 
 type Stage = { folder: string; book: string; file: string; config: Config }
 
-/** A shop that may ship without asking and may not refund without asking. */
+/** A shop that may not refund without asking, and a post that may ship without. */
 function build(): Stage {
   const folder = mkdtempSync(join(tmpdir(), 'metier-demo-'))
   const book = join(folder, 'book.jsonl')
   const file = join(folder, 'metier.json')
-  const shop = { command: process.execPath, args: [fileURLToPath(new URL('./shop.ts', import.meta.url)), book] }
-  const rules = [{ tool: 'shop:ship', then: 'allow' }]
-  const text = JSON.stringify({ mcpServers: { shop }, policy: { permissions: 'standard', rules } }, null, 2)
+  const server = (name: string) => ({
+    command: process.execPath,
+    args: [fileURLToPath(new URL('./shop.ts', import.meta.url)), book, name],
+  })
+  const mcpServers = { shop: server('shop'), post: server('post') }
+  const rules = [{ tool: 'post:ship', then: 'allow' }]
+  const text = JSON.stringify({ mcpServers, policy: { permissions: 'standard', rules } }, null, 2)
   writeFileSync(file, text)
   return {
     folder,
@@ -73,7 +77,7 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
   const run = (intent: string, code: string) =>
     verbs.execute({ intent, implementation: { type: 'code', code } }, caller)
 
-  say(`A shop with three orders, as a real MCP server. Everything happens in ${stage.folder}`)
+  say(`A shop with three orders and its post, as real MCP servers. Everything happens in ${stage.folder}`)
   const found = await verbs.discover({ intent: 'give money back to a customer', limit: 1 }, caller)
   const best = (found.results as { id: string; input: string; effect: string }[])[0]
   show('1. discover', '“give money back to a customer”', `→ ${best?.id} ${best?.input}, effect: ${best?.effect}`)
@@ -82,11 +86,12 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
   show('2. execute', ...program(readProgram), `→ ${oneLine(JSON.stringify(read.result))}`, boxOf(read))
 
   const asked = must(await run('refund the dearest order', refundProgram), 'approval_required')
-  const [question] = asked.approvals as { id: string; tool: string; args: JsonObject; why: string }[]
+  const [question] = asked.approvals as unknown as Question[]
   show(
     '3. approve',
     ...program(refundProgram),
     `? ${question!.tool} ${JSON.stringify(question!.args)} waits: ${question!.why}`,
+    ...originLines(question!).map((line) => faint(line)),
   )
   const approved = must(await verbs.decide(question!.id, { answer: 'approved' }, caller, true), 'done')
   say(`  ${faint(`metier approve ${question!.id}`)}\n  → ${JSON.stringify(approved.result)}`)

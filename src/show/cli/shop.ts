@@ -1,4 +1,4 @@
-/** A small shop as a real MCP server over stdio, for the tour: what it does, it also writes into a book of its own. */
+/** A small shop and its post as real MCP servers over stdio, for the tour: what they do, they also write into a book of their own. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { McpServer } from '@modelcontextprotocol/server'
@@ -23,20 +23,24 @@ function entries(): { did: string; order: number }[] {
 async function act(did: 'refund' | 'ship', order: number) {
   appendFileSync(book, `${JSON.stringify({ did, order })}\n`)
   await pause(400)
-  const result = { order, did, times: entries().filter((entry) => entry.did === did && entry.order === order).length }
-  return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result }
+  return structured({
+    order,
+    did,
+    times: entries().filter((entry) => entry.did === did && entry.order === order).length,
+  })
 }
+
+const byOrder = z.object({ order: z.number().int().describe('the id of an order') })
+const structured = (value: Record<string, unknown>) => ({
+  content: [{ type: 'text' as const, text: JSON.stringify(value) }],
+  structuredContent: value,
+})
 
 function shop(): McpServer {
   const server = new McpServer({ name: 'shop', version: '1.0.0' })
-  const byOrder = z.object({ order: z.number().int().describe('the id of an order') })
-  server.registerTool(
-    'list_orders',
-    {
-      description: 'List the orders of the shop with customer, item, amount and whether they are late.',
-      annotations: { readOnlyHint: true },
-    },
-    async () => ({ content: [{ type: 'text', text: JSON.stringify(orders) }], structuredContent: { orders } }),
+  const description = 'List the orders of the shop with customer, item, amount and whether they are late.'
+  server.registerTool('list_orders', { description, annotations: { readOnlyHint: true } }, async () =>
+    structured({ orders }),
   )
   server.registerTool(
     'refund',
@@ -46,6 +50,15 @@ function shop(): McpServer {
       annotations: { destructiveHint: true },
     },
     ({ order }) => act('refund', order),
+  )
+  return server
+}
+
+function post(): McpServer {
+  const server = new McpServer({ name: 'post', version: '1.0.0' })
+  const description = 'List what the post takes for a parcel of each item.'
+  server.registerTool('list_rates', { description, annotations: { readOnlyHint: true } }, async () =>
+    structured({ rates: { loom: 30, shuttle: 4, thread: 2 } }),
   )
   server.registerTool(
     'ship',
@@ -59,4 +72,4 @@ function shop(): McpServer {
   return server
 }
 
-serveStdio(shop)
+serveStdio(process.argv[3] === 'post' ? post : shop)
