@@ -39,7 +39,7 @@ async function settled(space: Workspace, run: string): Promise<{ status: string;
 
 const made = (space: Workspace, key: string) => done(space, 'add').filter(({ args }) => args.key === key).length
 
-test('whoever answers goes on with the run, or only records it; a gateway that starts takes up what was recorded', async (t) => {
+test('whoever answers goes on with the run, or only records it, and a gateway that starts takes up what was recorded', async (t) => {
   const space = workspace(t, { config })
   const [first, second, third] = [await asked(space, 'a'), await asked(space, 'b'), await asked(space, 'c')]
   assert.equal(first.url, null, 'there is no page without a gateway')
