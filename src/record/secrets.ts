@@ -30,7 +30,7 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
   const byPlaceholder = new Map<string, Secret>()
   const secrets = known.filter((secret) => secret.length >= limits.secretBytesMin)
   const expressions = [...secrets.flatMap(secretExpressions), ...patterns.map(compilePattern)]
-  let seen: RegExp | null = null
+  let seen: RegExp[] | null = null
   for (const { placeholder, value, server } of chain.sealed()) remember(placeholder, value, server)
 
   function remember(placeholder: string, value: string, server: string): Secret {
@@ -43,13 +43,13 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
   }
 
   /** What a pattern found by its surroundings must be found again without them. */
-  function seenExpression(): RegExp {
+  function seenExpressions(): RegExp[] {
     const { secretBytesMin, seenSecretCharactersMax } = limits
     const values = [...byValue.keys()].filter(
       ({ length }) => length >= secretBytesMin && length <= seenSecretCharactersMax,
     )
     const longestFirst = values.sort((a, b) => b.length - a.length).map((value) => RegExp.escape(value))
-    return new RegExp(longestFirst.join('|') || '(?!)', 'g')
+    return longestFirst.length === 0 ? [] : [new RegExp(longestFirst.join('|'), 'g')]
   }
 
   function placeholderOf(value: string, from: string): string {
@@ -64,8 +64,8 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
   function hideText(text: string, from: string): string {
     let hidden = ''
     let end = 0
-    seen ??= seenExpression()
-    for (const [start, stop] of findSecrets(text, [seen, ...expressions])) {
+    seen ??= seenExpressions()
+    for (const [start, stop] of findSecrets(text, [...seen, ...expressions])) {
       hidden += breakUp(text.slice(end, start)) + placeholderOf(text.slice(start, stop), from)
       end = stop
     }

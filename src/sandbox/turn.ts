@@ -33,7 +33,14 @@ export function readTurn(line: string): ReadTurn {
 function readCall([tool, args]: unknown[]): { tool: string; args: string } {
   assert(typeof tool === 'string' && typeof args === 'string')
   assert(tool.length <= limits.toolIdCharactersMax && Buffer.byteLength(args) <= limits.callArgumentsBytesMax)
+  assertJson(args)
   return { tool, args }
+}
+
+/** It goes into the record as it stands: nothing but one JSON value on one line may. */
+function assertJson(text: string): void {
+  JSON.parse(text)
+  assert(!text.includes('\n') && !text.includes('\r') && !text.includes('\t'))
 }
 
 const levels = ['log', 'info', 'warn', 'error', 'debug']
@@ -50,6 +57,7 @@ function readEnd(end: unknown): ProgramEnd {
   assert(isObject(end))
   if (end.ok !== true) return { ok: false, error: errorOf(end).toJSON() }
   assert(typeof end.value === 'string')
+  assertJson(end.value)
   const bytes = Buffer.byteLength(end.value)
   return bytes <= limits.resultBytesMax
     ? { ok: true, value: end.value }

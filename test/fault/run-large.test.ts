@@ -1,0 +1,32 @@
+/** A result of 50 MB is recorded whole, handed over only where it may be, and read in pages; a program is told where it is. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { limits } from '#model'
+import { caller, openSpace, workspace } from '#test'
+
+const bytes = 50_000_000
+
+test('a program is told that a result of 50 MB is too large, and where to read it in pages', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  const code = `try { await mcp.fx.big({ bytes: ${bytes} }) } catch (error) { return [error.code, error.context.handle.call, error.context.bytes > ${bytes}] }`
+  const { run, result } = await verbs.execute({ implementation: { type: 'code', code } }, caller)
+  assert.deepEqual(result, ['RESULT_TOO_LARGE', '1', true])
+  const page = await verbs.result({ run, call: 1, path: '/text', offset: bytes - 10, limit: 100 }, caller)
+  assert.deepEqual([page.text ?? page.value, page.next], ['x'.repeat(10), null])
+})
+
+test('a graph answers a result of 50 MB with a preview and a size, and the process stays small', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  const big = { id: 'big', tool: 'fx:big', arguments: { bytes } }
+  const {
+    status,
+    preview,
+    bytes: size,
+    result,
+  } = await verbs.execute({ implementation: { type: 'dag', tasks: [big] } }, caller)
+  assert.equal(status, 'done')
+  assert.equal(result, undefined)
+  assert.ok(String(preview).length <= limits.previewCharactersMax && Number(size) > bytes)
+  const used = process.memoryUsage().rss
+  assert.ok(used < 2 ** 30, `the process holds ${Math.round(used / 2 ** 20)} MB`)
+})
