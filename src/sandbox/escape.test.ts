@@ -15,7 +15,11 @@ for (const { name: place, engine, skip, open } of places) {
     before(() => {
       ;({ boxes, close } = open())
     })
-    after(() => close())
+    const known = Object.getOwnPropertyNames(Object.prototype)
+    after(async () => {
+      await close()
+      assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), known, 'nothing of ours was changed')
+    })
 
     for (const [name, { code, value, inV8, calls, logs }] of Object.entries(escapes)) {
       test(name, async () => {

@@ -235,6 +235,20 @@ print(n)`
       assert.doesNotMatch(stdout, /canary/i)
     })
 
+    test('the mounts that a script can read name nothing of the host, or the report says that they do', async () => {
+      const { stdout, isolation } = await run({ script: 'cat /proc/self/mountinfo /proc/mounts' })
+      const isSaid = isolation.degraded.some((line) => line.includes('/proc/self/mountinfo'))
+      assert.deepEqual([stdout.includes(lodging.folder), isSaid], tier === 'os' ? [true, true] : [false, false])
+    })
+
+    test('the first process of a box is held as the script is', async () => {
+      const script = 'for p in 1 self; do grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/$p/status; done'
+      const lines = (await run({ script })).stdout.trim().split('\n')
+      assert.deepEqual(lines.slice(0, lines.length / 2), lines.slice(lines.length / 2))
+      assert.match(lines[0]!, /^CapEff:\s+0+$/)
+      if (tier === 'os') assert.match(lines.join(), /NoNewPrivs:\t1,Seccomp:\t2/)
+    })
+
     test('no package manager works inside', async () => {
       const script = `
 for c in 'python3 -m pip --version' 'python3 -m ensurepip' 'pip3 install x' 'apt-get install -y sl' 'dpkg -i x.deb' 'npm install x' 'gem install x' 'cargo install x'; do

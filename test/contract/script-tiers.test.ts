@@ -224,6 +224,9 @@ test('an image of another system takes the place of /usr', needsOs, async (t) =>
   await assert.rejects(lodgeFor(t, tiers, { image: join(image, 'etc') }).boxes.run(echo), {
     code: 'INVALID_INPUT_PARAM',
   })
+  writeFileSync(join(image, 'usr/bin/ls'), '#!/bin/sh\nexit 1\n')
+  const { degraded } = await lodgeFor(t, ['os'], { image }).boxes.isolation()
+  assert.match(degraded.join('\n'), /coreutils fail \(ls\)/)
   const remembering = lodgeFor(t, ['os'])
   rememberImage(remembering.folder, image)
   assert.equal((await remembering.boxes.run({ ...echo, script: 'cat /etc/marker' })).stdout, 'from the image')
