@@ -1,6 +1,6 @@
 /** How things look at a terminal: tables, times, and the few lines that say how a run went. */
 import { stripVTControlCharacters, styleText } from 'node:util'
-import type { JsonObject } from '#model'
+import type { IsolationReport, JsonObject } from '#model'
 
 export const strong = (text: string) => styleText('bold', text)
 export const faint = (text: string) => styleText('dim', text)
@@ -57,8 +57,11 @@ export function mark(status: string): string {
 /** What a person reads of an answer of execute: the result on stdout is not part of it. */
 export function summary(answer: JsonObject): string {
   const { status, run, callCount, ms, isolation } = answer
-  const tier = isolation === null ? '' : ` · ${(isolation as { tier: string }).tier} sandbox`
+  const box = isolation as Pick<IsolationReport, 'tier' | 'degraded'> | null
+  const tier = box === null ? '' : ` · ${box.tier} sandbox`
   const lines = [`${mark(String(status))} ${status} · ${counted(callCount, 'call')} · ${ms} ms${tier} · run ${run}`]
+  // The weakest box is said each time, to whoever looks.
+  if (box?.tier === 'wasm') lines.push(...box.degraded.map((what) => warn(`  weaker   ${what}`)))
   const error = answer.error as { code: string; message: string } | undefined
   if (error !== undefined) lines.push(`  ${bad(error.code)} ${error.message}`)
   for (const { tool, args, why, command } of (answer.approvals ?? []) as Record<string, string>[]) {

@@ -1,10 +1,11 @@
 /** Commands about boxes: prepare them, try them, and run a script in one. */
 import { join } from 'node:path'
-import { AppError, type ArtifactId, type Config, parseId, tiers } from '#model'
+import { AppError, type ArtifactId, type Config, parseId, type Tier, tiers, toAppError } from '#model'
 import { homePaths, openArtifactFolder } from '#record'
 import {
   acceptTier,
   chosenImage,
+  openBoxes,
   openImage,
   openScriptBoxes,
   rememberImage,
@@ -32,7 +33,8 @@ export const sandboxCommands: Record<string, Command> = {
     words: [0, 0],
     run: (context) =>
       withBoxes(context, async (boxes) => {
-        const tested = await boxes.test()
+        const scripts = await boxes.test()
+        const tested = { tiers: [await wasmTier(), ...scripts.tiers] }
         const line = ({ tier, ok, detail, fix }: (typeof tested.tiers)[number]) =>
           `${ok ? good('✓') : bad('✗')} ${tier}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`
         context.print(context.json ? JSON.stringify(tested) : tested.tiers.map(line).join('\n'))
@@ -92,7 +94,7 @@ async function runScript(context: Context, boxes: ScriptBoxes): Promise<void> {
   const { language, tier, timeout, network, input } = context.options
   if (typeof language !== 'string') throw new UsageError('say which: --language python|bash|go')
   const from = context.words[0]!
-  const { firstByteMs: _, ...result } = await boxes.run({
+  const running = boxes.run({
     interpreter: language,
     script: from === '-' ? await context.stdin() : await context.readFile(from),
     inputs: await Promise.all(((input as string[] | undefined) ?? []).map((id) => inputOf(context.config, id))),
@@ -101,13 +103,39 @@ async function runScript(context: Context, boxes: ScriptBoxes): Promise<void> {
     ...(tier === undefined ? {} : { tier: tier as ScriptTier }),
     signal: context.signal,
   })
+  const { firstByteMs: _, ...result } = await running.catch((thrown) => {
+    if (!context.json) showOutputs(context, toAppError(thrown).context)
+    throw thrown
+  })
   if (context.json) return context.print(JSON.stringify(result))
-  if (result.stdout !== '') context.print(result.stdout.replace(/\n$/, ''))
-  if (result.stderr !== '') context.note(result.stderr.replace(/\n$/, ''))
+  showOutputs(context, result)
   const { exitCode, ms, isolation, truncated } = result
   context.note(
-    `exit ${exitCode} · ${Math.round(ms)} ms · ${isolation.tier} (${isolation.layers.join(' in ')})${truncated ? ' · output cut' : ''}`,
+    `exit ${exitCode} · ${Math.round(ms)} ms · ${isolation.tier} (${isolation.layers.join(', ')})${truncated ? ' · output cut' : ''}`,
   )
+}
+
+/** Also of a script that was stopped: what it had printed by then. */
+function showOutputs(context: Context, { stdout, stderr }: { stdout?: unknown; stderr?: unknown }): void {
+  if (typeof stdout === 'string' && stdout !== '') context.print(stdout.replace(/\n$/, ''))
+  if (typeof stderr === 'string' && stderr !== '') context.note(stderr.replace(/\n$/, ''))
+}
+
+/** The tier that needs nothing of the system, for code alone. */
+async function wasmTier(): Promise<{ tier: Tier; ok: boolean; detail: string; fix?: string }> {
+  const boxes = openBoxes({ bwrap: null, runsc: null })
+  try {
+    const { runtime, layers } = await boxes.isolation()
+    return {
+      tier: 'wasm',
+      ok: true,
+      detail: `${runtime.name} ${runtime.version} with ${layers.join(', ')} (code only)`,
+    }
+  } catch (thrown) {
+    return { tier: 'wasm', ok: false, detail: toAppError(thrown).message }
+  } finally {
+    await boxes.close()
+  }
 }
 
 async function inputOf({ home }: Config, text: string): Promise<ScriptInput> {

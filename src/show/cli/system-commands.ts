@@ -151,7 +151,7 @@ async function sandboxCheck({ config }: Context): Promise<Check> {
   try {
     const { tier, layers, degraded } = await boxes.isolation()
     const ok = tier !== 'wasm'
-    const detail = [`${tier} (${layers.join(' in ')})`, ...degraded].join('; ')
+    const detail = [`code runs at tier ${tier} (${layers.join(' in ')})`, ...degraded].join('; ')
     return { name: 'sandbox', ok, detail, ...(ok ? {} : { fix: 'sudo apt-get install bubblewrap' }) }
   } catch (thrown) {
     const { message, context } = toAppError(thrown)
