@@ -116,7 +116,7 @@ async function runScript(context: Context, boxes: ScriptBoxes): Promise<void> {
 }
 
 /** Also of a script that was stopped: what it had printed by then. */
-function showOutputs(context: Context, { stdout, stderr }: { stdout?: unknown; stderr?: unknown }): void {
+function showOutputs(context: Context, { stdout, stderr }: Record<string, unknown>): void {
   if (typeof stdout === 'string' && stdout !== '') context.print(stdout.replace(/\n$/, ''))
   if (typeof stderr === 'string' && stderr !== '') context.note(stderr.replace(/\n$/, ''))
 }
