@@ -3,12 +3,18 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
 import { isInitializeRequest, type Server } from '@modelcontextprotocol/server'
-import { limits } from '#model'
+import { isObject, limits } from '#model'
 import type { Known } from './authentication.ts'
 import { sendRpcError } from './reply.ts'
 
 /** `owner` is who opened it: to everybody else it is not there. */
-type Session = { transport: NodeStreamableHTTPServerTransport; openResponses: number; owner: string | undefined }
+type Session = {
+  transport: NodeStreamableHTTPServerTransport
+  openResponses: number
+  owner: string | undefined
+  /** The ids of the requests under way: an answer finds its request by nothing else. */
+  ids: Set<string>
+}
 
 const invalidRequest = -32600
 
@@ -43,7 +49,7 @@ export function openSessions(
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
     })
-    const session: Session = { transport, openResponses: 0, owner }
+    const session: Session = { transport, openResponses: 0, owner, ids: new Set() }
     transport.onclose = () => void (transport.sessionId && sessions.delete(transport.sessionId))
     transport.onerror = ({ message }) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
     await (await newServer()).connect(transport)
@@ -63,8 +69,21 @@ export function openSessions(
     if (!session || session.owner !== owner) {
       return sendRpcError(response, 404, invalidRequest, 'Cannot find the session: it has ended; begin with initialize')
     }
+    const ids = idsIn(body)
+    if (new Set(ids).size < ids.length || ids.some((id) => session.ids.has(id))) {
+      return sendRpcError(
+        response,
+        400,
+        invalidRequest,
+        'Cannot answer: another request of this session has the same id',
+      )
+    }
+    for (const id of ids) session.ids.add(id)
     session.openResponses++
-    response.once('close', () => session.openResponses--)
+    response.once('close', () => {
+      session.openResponses--
+      for (const id of ids) session.ids.delete(id)
+    })
     await session.transport.handleRequest(request, response, body)
   }
 
@@ -72,6 +91,14 @@ export function openSessions(
     await Promise.all([...sessions.values()].map(({ transport }) => transport.close()))
   }
   return { serve, close }
+}
+
+/** Of the requests in a body; a number and the same text are two ids. */
+function idsIn(body: unknown): string[] {
+  const messages = Array.isArray(body) ? body : [body]
+  return messages.flatMap((message) =>
+    isObject(message) && 'method' in message && message.id !== undefined ? [JSON.stringify(message.id)] : [],
+  )
 }
 
 /** Where people are told apart, a session is one person's. */
