@@ -217,3 +217,24 @@ test('a request in a trace is recorded with it, and the server gets the span of 
   assert.equal(sent.traceparent, traceparent.replace('b7ad6b7169203331', spanIdOf(String(verbs.runs()[0]!.run), '1')))
   assert.equal(sent['my/key'], 1)
 })
+
+for (const server of eras) {
+  test(`a call that the host cancels is cancelled in a ${server} server, and on the record`, async (t) => {
+    const { client, verbs } = await overHttp(t, 'legacy', server)
+    const count = async () =>
+      JSON.stringify((await client.callTool({ name: 'count_cancelled', arguments: {} })).content)
+    assert.match(await count(), /"0"/, 'the server runs')
+    const stop = new AbortController()
+    const waiting = client.callTool({ name: 'wait_until_cancelled', arguments: {} }, { signal: stop.signal })
+    waiting.catch(() => {})
+    while (recorded(verbs, 'call.sent').length < 2) await pause(10)
+    await pause(100)
+    stop.abort('enough')
+    await assert.rejects(waiting)
+    let seen = await count()
+    for (let round = 0; round < 100 && !seen.includes('1'); round++) seen = await count()
+    assert.match(seen, /"1"/)
+    assert.equal(recorded(verbs, 'cancel.asked').length, 1)
+    assert.equal(verbs.runs().at(-2)?.status, 'cancelled')
+  })
+}

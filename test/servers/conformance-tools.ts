@@ -129,6 +129,8 @@ async function log({ mcpReq }: ServerContext, lines: string[]): Promise<void> {
   }
 }
 
+let cancelled = 0
+
 const busy: Record<string, Fixture> = {
   test_tool_with_logging: {
     async call(_, context) {
@@ -154,6 +156,14 @@ const busy: Record<string, Fixture> = {
       return says('done')
     },
   },
+  wait_until_cancelled: {
+    async call(_, { mcpReq: { signal } }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      cancelled += 1
+      return says('too late')
+    },
+  },
+  count_cancelled: { call: () => says(String(cancelled)) },
   test_trigger_tool_change: {
     async call(_, __, { changed }) {
       await changed('tools')
