@@ -102,10 +102,7 @@ function readTool(
   for (const { weight, length, middling, textOf } of fields) {
     const words = vocabulary.add(textOf(tool))
     const amount = weight / (1 - length + length * ((2 * words.length) / middling))
-    for (const { stem, written } of words) {
-      count(stem, amount)
-      count(written, amount)
-    }
+    for (const forms of words) for (const form of forms) count(form, amount)
   }
   for (const form of amounts.seen) {
     entries.add(form, document, amounts.by[form]! / (amounts.by[form]! + saturation))

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildIndex, type Found, type Query, search } from '#catalog'
 import type { Effect, Tool } from '#model'
+import { groups } from './kin.ts'
 import { isOneSlip } from './names.ts'
+import { stem } from './stem.ts'
 import { contentOf, split } from './words.ts'
 
 function tool(id: string, description: string, parameters: Record<string, string> = {}, effect: Effect = 'read'): Tool {
@@ -94,6 +96,26 @@ test('search() explains each score by the words that were found and where', () =
   assert.match(find('fx:big').results[0]!.why, /^this is its name/)
   assert.match(find('git_comit').results[0]!.why, /^this is nearly its name/)
   assert.match(find('time in a timezone like Europe').results[0]!.why, /parameters: .*europe/)
+})
+
+test('search() finds what is called by another word for it, and says by which', () => {
+  const shops = [tool('a:movies', 'List the movies that are on.'), tool('a:plays', 'List the plays that are on.')]
+  const { results, unmatched } = search(buildIndex(shops), {
+    intent: 'which film is on',
+    filter: { minScore: 0 },
+    limit: 2,
+  })
+  assert.deepEqual(
+    results.map(({ tool, why }) => [tool.id, why]),
+    [['a:movies', 'name: film as movies; description: film as movies']],
+  )
+  assert.deepEqual(unmatched, [])
+  const stems = groups.map((words) => new Set(words.map(stem)))
+  assert.equal(
+    new Set(stems.flatMap((group) => [...group])).size,
+    stems.reduce((sum, { size }) => sum + size, 0),
+    'each in one group',
+  )
 })
 
 test('search() gives the same scores between 0 and 1 whatever the limit', () => {

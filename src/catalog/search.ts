@@ -2,9 +2,10 @@
 import type { Tool } from '#model'
 import { bestOf, decree, occurrencesOf, rarityOf, weigh } from './bm25.ts'
 import type { Index, Segment } from './indexer.ts'
+import { kinOf } from './kin.ts'
 import { named } from './names.ts'
 import { fields } from './texts.ts'
-import { comparable, contentOf, wordsOf } from './words.ts'
+import { comparable, contentOf } from './words.ts'
 
 export type Query = { intent: string; filter?: { server?: string; effect?: string; minScore?: number }; limit: number }
 export type Hit = { tool: Tool; score: number; why: string }
@@ -17,7 +18,7 @@ export type Found = { status: 'found' | 'nothing_fits'; results: Hit[]; unmatche
  */
 const chanceByTools = 0.1
 const chanceByWords = 0.05
-const scoreMin = 0.34
+const scoreMin = 0.36
 const nearestMax = 3
 
 type Filter = NonNullable<Query['filter']>
@@ -75,13 +76,19 @@ function hasEffect(tool: Tool, effect: string | undefined): boolean {
   return effect === undefined || tool.effect === effect || tool.effect.startsWith(`${effect}:`)
 }
 
-/** `why` says which words of the intent were found where. */
+/** `why` says which words of the intent were found where, or which of their kin. */
 function hitOf(tool: Tool, score: number, intent: string): Hit {
-  const asked = contentOf(intent)
+  const asked = contentOf(intent).map((word) => ({ word, root: comparable(word), kin: kinOf(comparable(word)) }))
   const found = new Map<string, Set<string>>()
   for (const { name, textOf } of fields) {
-    const here = new Set(wordsOf(textOf(tool)))
-    for (const word of asked) if (here.has(comparable(word))) found.set(name, (found.get(name) ?? new Set()).add(word))
+    const here = contentOf(textOf(tool))
+    const roots = new Set(here.map(comparable))
+    for (const { word, root, kin } of asked) {
+      const other =
+        roots.has(root) || kin === undefined ? undefined : here.find((each) => kinOf(comparable(each)) === kin)
+      const reason = roots.has(root) ? word : other === undefined ? null : `${word} as ${other}`
+      if (reason !== null) found.set(name, (found.get(name) ?? new Set()).add(reason))
+    }
   }
   const reasons = [...found].map(([name, words]) => `${name}: ${[...words].join(', ')}`)
   const rounded = Math.round(score * 1000) / 1000
@@ -90,5 +97,5 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
 }
 
 function unmatchedOf({ vocabulary }: Index, intent: string): string[] {
-  return [...new Set(contentOf(intent))].filter((word) => vocabulary.stem(comparable(word)) === undefined)
+  return [...new Set(contentOf(intent))].filter((word) => !vocabulary.has(word))
 }

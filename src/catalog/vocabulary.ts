@@ -1,16 +1,22 @@
-/** The words of every tool as numbers: each counts by its stem and, so that "store" is nearer to "store" than to "stored", also as it is written. */
+/**
+ * The words of every tool as numbers: each counts by its stem, so that "store" is nearer to "store" than to "stored" also
+ * as it is written, and a little by its kin.
+ */
+import { kinOf } from './kin.ts'
 import { comparable, contentOf, genericWords, isSmall, split, withoutContractions } from './words.ts'
 
 const writtenShare = 0.2
 const genericShare = 0.6
+const kinShare = 0.2
 
-/** The two forms of a word. */
-type Forms = { stem: number; written: number }
+/** The forms of a word, of which each tool has those of all its words. */
+type Forms = readonly number[]
 
 export class Vocabulary {
   /** Null for small words, which count for nothing. */
   readonly #forms = new Map<string, Forms | null>()
   readonly #stems = new Map<string, number>()
+  readonly #kin = new Map<string, number>()
   /** By form: how much it counts beside others. */
   readonly weights: number[] = []
 
@@ -31,16 +37,17 @@ export class Vocabulary {
 
   /** Of the words of an intent the forms that some tool has, each once. */
   find(text: string): number[] {
-    const found = contentOf(text).flatMap((word) => {
-      const { stem = this.#stems.get(comparable(word)), written } = this.#forms.get(word) ?? {}
-      return [stem, written].filter((form) => form !== undefined)
+    const found = contentOf(text).flatMap((word): (number | undefined)[] => {
+      const root = comparable(word)
+      return [...(this.#forms.get(word) ?? [this.#stems.get(root), this.#kin.get(kinOf(root) ?? '')])]
     })
-    return [...new Set(found)]
+    return [...new Set(found)].filter((form) => form !== undefined)
   }
 
-  /** The form of a stem, if some tool has it. */
-  stem(stem: string): number | undefined {
-    return this.#stems.get(stem)
+  /** Whether some tool has the word, or one of its kin. */
+  has(word: string): boolean {
+    const root = comparable(word)
+    return this.#stems.has(root) || this.#kin.has(kinOf(root) ?? '')
   }
 
   #number(word: string): Forms | null {
@@ -50,10 +57,19 @@ export class Vocabulary {
     }
     const root = comparable(word)
     const share = genericWords.has(root) ? genericShare : 1
-    const stem = this.#stems.get(root) ?? this.weights.push((1 - writtenShare) * share) - 1
-    this.#stems.set(root, stem)
-    const forms = { stem, written: this.weights.push(writtenShare * share) - 1 }
+    const kin = kinOf(root)
+    const forms = [
+      this.#form(this.#stems, root, (1 - writtenShare) * share),
+      this.weights.push(writtenShare * share) - 1,
+      ...(kin === undefined ? [] : [this.#form(this.#kin, kin, kinShare)]),
+    ]
     this.#forms.set(word, forms)
     return forms
+  }
+
+  #form(known: Map<string, number>, name: string, weight: number): number {
+    const form = known.get(name) ?? this.weights.push(weight) - 1
+    known.set(name, form)
+    return form
   }
 }
