@@ -45,18 +45,19 @@ const ask = { rules: [{ tool: 'fx:add', then: 'ask' }] }
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
 
 test('time while a run waits for a human is not used up; what earlier owners used is', async (t) => {
-  const space = workspace(t, { config: { policy: ask, budget: { wallMs: 1500 } } })
+  const space = workspace(t, { config: { policy: ask, budget: { wallMs: 3000 } } })
   const verbs = await openSpace(space)
+  await verbs.tools()
   const answered = async (text: string) => {
     const { run, approvals } = await verbs.execute(code(text), caller)
     const [{ id }] = approvals as [{ id: string }]
-    await pause(1600)
+    await pause(3100)
     await verbs.decide(id, { answer: 'approved' }, caller, true)
     return verbs.resume(String(run), caller)
   }
   const patient = await answered(`await mcp.fx.add({ key: 'a', by: 1 }); return 'in time'`)
   assert.deepEqual([patient.status, patient.result], ['done', 'in time'])
-  const slow = await answered(`await sleep(1000); await mcp.fx.add({ key: 'b', by: 1 }); await sleep(1000); return 1`)
+  const slow = await answered(`await sleep(1600); await mcp.fx.add({ key: 'b', by: 1 }); await sleep(1600); return 1`)
   assert.deepEqual([slow.status, (slow.error as { code: string }).code], ['failed', 'BUDGET_EXCEEDED'])
 })
 
