@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { type JsonObject, spanIdOf } from '#model'
-import { binary, openSpace, root, type Workspace, workspace } from '#test'
+import { binary, openSpace, type Printed, root, type Workspace, workspace } from '#test'
 import type { Verbs } from '#verbs'
 import { serveHttp } from './http.ts'
 
@@ -67,7 +67,7 @@ async function overHttp(
   server: Era,
   config: object = {},
   capabilities: ClientCapabilities = everything,
-): Promise<Host & { verbs: Verbs }> {
+): Promise<Host & { verbs: Verbs; url: string }> {
   const verbs = await openSpace(behind(t, config))
   const door = await serveHttp({
     verbs,
@@ -83,8 +83,9 @@ async function overHttp(
     await door.close()
     await verbs.close()
   })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp/${server}`)))
-  return { client, asked, verbs }
+  const url = `${door.url}/mcp/${server}`
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  return { client, asked, verbs, url }
 }
 
 /** The last event of this type, over all runs. */
@@ -238,3 +239,50 @@ for (const server of eras) {
     assert.equal(verbs.runs().at(-2)?.status, 'cancelled')
   })
 }
+
+for (const server of eras) {
+  test(`a question of a ${server} server reaches the host whose request raised it, and no other`, async (t) => {
+    const one = await overHttp(t, 'modern', server)
+    const other = host('modern')
+    t.after(() => other.client.close())
+    await other.client.connect(new StreamableHTTPClientTransport(new URL(one.url)))
+    const ask = ({ client }: Host, message: string) =>
+      client.callTool({ name: 'test_elicitation', arguments: { message } })
+    await Promise.all([ask(one, 'to one'), ask(other, 'to the other'), ask(one, 'to one'), ask(other, 'to the other')])
+    assert.deepEqual([one.asked, other.asked], [Array(2).fill('to one'), Array(2).fill('to the other')])
+  })
+}
+
+test('the state of a question is good once, and only for the request that it was given to', async (t) => {
+  const { url } = await overHttp(t, 'modern', 'modern')
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+  }
+  const name = 'test_input_required_result_elicitation'
+  const call = async (more: object, args: object = {}) => {
+    const params = { name, arguments: args, _meta: meta, ...more }
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    return (await (await fetch(url, { method: 'POST', headers, body })).json()) as Printed
+  }
+  const first = await call({})
+  const { requestState } = first.result
+  assert.equal(first.result.resultType, 'input_required')
+  const inputResponses = { user_name: { action: 'accept', content: { name: 'Ada' } } }
+  const wrong = await call({ requestState, inputResponses }, { other: 1 })
+  assert.equal(wrong.error.code, -32602)
+  const again = await call({ requestState, inputResponses: { user_name: 5 } })
+  assert.equal(again.result.resultType, 'input_required', 'what is no answer is asked for again')
+  assert.notEqual(again.result.requestState, requestState)
+  const done = await call({ requestState: again.result.requestState, inputResponses })
+  assert.match(JSON.stringify(done.result.content), /Hello, Ada!/)
+  const twice = await call({ requestState: again.result.requestState, inputResponses })
+  assert.equal(twice.error.code, -32602)
+})
