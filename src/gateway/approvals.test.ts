@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { EventBodies, JsonObject, RunId } from '#model'
-import { caller, done, openSpace, workspace } from '#test'
+import { caller, done, openSpace, temporaryFolder, workspace } from '#test'
 import { send } from './door.test.ts'
 import { serveHttp } from './http.ts'
+import { standIn } from './stand-in.test.ts'
 
 const config = { policy: { permissions: 'standard', rules: [] } }
 const evil = `</textarea><script>document.title='taken'</script><img src=x onerror="alert(1)">" onfocus="alert(1)\u202e`
@@ -165,4 +166,18 @@ test('GET /api/approvals is what the command line lists', async (t) => {
     'command',
   ])
   assert.deepEqual([question!.id, question!.run, question!.command], [id, run, `metier approve ${id}`])
+})
+
+test('the link with the token of this start opens the pages also where hosts need a token of their own, and nothing of MCP', async (t) => {
+  const home = temporaryFolder(t)
+  const options = { verbs: standIn(), host: '127.0.0.1', port: 0, version: '1', log: () => {} }
+  const door = await serveHttp({ ...options, auth: 'token', home })
+  t.after(() => door.close())
+  assert.equal((await send(`${door.url}/approvals`)).status, 401)
+  const entered = await send(`${door.url}/approvals?token=${door.token}`)
+  const cookie = entered.headers['set-cookie']![0]!.split(';')[0]!
+  assert.equal(entered.status, 303)
+  for (const [path, status] of Object.entries({ '/approvals': 200, '/api/runs': 200, '/mcp': 401 })) {
+    assert.equal((await send(`${door.url}${path}`, { headers: { cookie } })).status, status, path)
+  }
 })

@@ -17,7 +17,7 @@ import {
   withoutCode,
 } from './call.ts'
 import type { Desk } from './desk.ts'
-import { denial, denied, isAnswered, question, settledResult } from './human.ts'
+import { denial, denied, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
 import { type Spent, spend } from './spent.ts'
@@ -117,9 +117,10 @@ export class Calls {
     }
   }
 
-  answer(body: EventBodies['approval.answered']): void {
-    const call = [...this.open.values()].find(({ approval }) => approval?.id === body.approval)
-    if (call?.state !== 'asking' || body.digest !== call.approval!.digest) return
+  answer(given: EventBodies['approval.answered']): void {
+    const call = [...this.open.values()].find(({ approval }) => approval?.id === given.approval)
+    if (call?.state !== 'asking' || given.digest !== call.approval!.digest) return
+    const body = withoutSecrets(given, call, this.#desk.secrets)
     this.#desk.chain.append('approval.answered', body)
     if (body.args !== undefined) call.edited = toText(body.args)
     if (body.rule !== undefined) this.#desk.policy.rules.push(body.rule)

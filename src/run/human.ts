@@ -1,6 +1,15 @@
 /** What is asked of a human about a call, and what their answer means for it. */
-import { AppError, type ApprovalId, type ArgumentOrigin, type EventBodies, type Json, limits, newId } from '#model'
-import type { Chain } from '#record'
+import {
+  AppError,
+  type ApprovalId,
+  type ArgumentOrigin,
+  type EventBodies,
+  type Json,
+  limits,
+  newId,
+  splitToolId,
+} from '#model'
+import type { Chain, Secrets } from '#record'
 import { digestOf, type OpenCall, type Result } from './call.ts'
 import type { Verdict } from './policy.ts'
 
@@ -43,4 +52,15 @@ export function denied({ tool }: OpenCall, { because }: Verdict): AppError {
 export function settledResult(call: OpenCall, { how, value, text }: EventBodies['call.settled']): Result {
   if (how === 'done') return { ok: true, value: (value ?? null) as Json }
   return { ok: false, error: new AppError('TOOL_ERROR', text ?? 'It failed, as a human said', { tool: call.tool }) }
+}
+
+/** What a human typed may be a secret too: it stands in the record as every other, and goes to the server it was meant for. */
+export function withoutSecrets(
+  body: EventBodies['approval.answered'],
+  { tool }: OpenCall,
+  secrets: Secrets,
+): EventBodies['approval.answered'] {
+  if (body.args === undefined) return body
+  const server = splitToolId(tool)?.server ?? 'metier'
+  return { ...body, args: secrets.hide(secrets.reveal(body.args as Json, server).value, server) }
 }

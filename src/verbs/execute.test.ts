@@ -129,6 +129,13 @@ test('execute() narrows permissions and budget to what is asked, never wider', a
     { budget: { calls: 99 } },
   )
   assert.deepEqual(spent.result, [null, null, 'BUDGET_EXCEEDED'])
+  const { verbs: wider } = await open(t, asking)
+  const narrowed = await run(
+    wider,
+    `const codes = []; for (const name of ['put', 'read', 'read']) { try { await tool('fx:' + name, { key: 'x', value: 1 }); codes.push(name) } catch (error) { codes.push(error.code) } } return codes`,
+    { permissions: 'minimal', budget: { calls: 2 } },
+  )
+  assert.deepEqual(narrowed.result, ['PERMISSION_DENIED', 'read', 'BUDGET_EXCEEDED'])
 })
 
 test('execute() ends a run that is out of time, and one that waits for nothing', async (t) => {
@@ -202,8 +209,16 @@ test('execute() keeps secrets out of the program and the record, and gives them 
   assert.equal(second.status, 'done', JSON.stringify(second))
   assert.match(String(second.result), /^«secret:[0-9a-f]+»$/)
   assert.equal(done(space, 'put')[1]?.args.value, `Bearer ${secret}`, 'also inside a longer text')
+  const typed = 'sk-zyxwvutsrqponmlkjihgfe'
+  const third = await run(verbs, `await mcp.fx.put({ key: 'token', value: args.token }); return 1`, {
+    args: { token: secret },
+  })
+  const edit = { answer: 'approved' as const, args: { key: 'typed', value: typed } }
+  assert.equal((await verbs.decide(question(third).id, edit, caller, true)).status, 'done')
+  assert.equal(done(space, 'put').at(-1)?.args.value, typed, 'also what a human typed')
   await verbs.close()
-  for (const file of ['metier.db']) assert.ok(!readFileSync(`${space.home}/${file}`).includes(secret))
+  const database = readFileSync(`${space.home}/metier.db`)
+  for (const one of [secret, typed]) assert.ok(!database.includes(one))
 })
 
 test('execute() runs a program as a task of a graph, with numbers and a box of its own', async (t) => {
