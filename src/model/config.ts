@@ -50,7 +50,8 @@ export type Config = {
   policy: { permissions: PermissionSet; rules: PolicyRule[] }
   sandbox: { minTier: Tier; engine: 'quickjs' | 'v8'; outbound: string[] }
   budget: Budget
-  record: { retentionDays: number | null; secrets: string[] }
+  /** `operations`: whether the pure operations of programs are recorded. */
+  record: { retentionDays: number | null; secrets: string[]; operations: boolean }
   http: {
     host: string
     port: number

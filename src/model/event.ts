@@ -107,7 +107,8 @@ export type EventBodies = {
   'cancel.asked': { who: string; from: string; reason?: string }
   'policy.changed': { rule: PolicyRule; who: string; from: string }
   'run.logged': { lines: LogLine[]; dropped?: number }
-  'code.traced': { operations: string[]; dropped?: number }
+  /** Of one turn; `call` is the one that the program runs as, where it is not the run's own. */
+  'code.traced': { operations: string[]; call?: string; dropped?: number }
   'run.suspended': { why: 'approval' | 'uncertain' | 'stopped'; calls: string[] }
   'run.resumed': {
     by: string

@@ -26,4 +26,6 @@ export const planLimits = {
   explorePathCallsMax: 200,
   exploreCallsPerPlaceMax: 3,
   exploreArgumentsMax: 1000,
+  /** Pure operations that one turn tells. */
+  tracedOperationsMax: 64,
 } as const

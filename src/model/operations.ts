@@ -51,6 +51,7 @@ export function isMethod({ owners }: Operation): boolean {
   return owners.some((owner) => owner[0]! >= 'a')
 }
 
-export function operationNames(owner: OperationOwner): string[] {
-  return names[owner].split(' ')
-}
+/** By what they belong to, as a box is told them. */
+export const tracedOperations: Record<string, string[]> = Object.fromEntries(
+  Object.entries(names).map(([owner, list]) => [owner, list.split(' ')]),
+)

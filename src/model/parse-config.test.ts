@@ -38,7 +38,7 @@ test('parseConfig() without a file gives the defaults of the interface', () => {
     policy: { permissions: 'standard', rules: [] },
     sandbox: { minTier: 'os', engine: 'quickjs', outbound: [] },
     budget: { calls: 1000, wallMs: 600_000, bytes: 100_000_000 },
-    record: { retentionDays: 180, secrets: [] },
+    record: { retentionDays: 180, secrets: [], operations: true },
     http: { host: '127.0.0.1', port: 7420, auth: 'none', ...plainDoor },
     knownSecrets: [],
     unsetVariables: [],
@@ -61,7 +61,7 @@ test('parseConfig() reads the example of the interface whole', () => {
                   "rules": [ { "tool": "fs:*", "effect": "unsafe", "args": { "/path": "/tmp/**" }, "then": "allow" } ] },
       "sandbox": { "minTier": "gvisor", "engine": "v8", "outbound": ["example.org:443"] },
       "budget": { "calls": 10, "wallMs": 20, "bytes": 30 },
-      "record": { "retentionDays": null, "secrets": ["sk-[A-Za-z0-9]{20,}"] },
+      "record": { "retentionDays": null, "secrets": ["sk-[A-Za-z0-9]{20,}"], "operations": false },
       "taskGraph": "sqlite", "artifacts": "dir", "nats": null, "speculate": { "minConfidence": null },
       "http": { "host": "::1", "port": 0, "auth": "token" },
     }`,
@@ -87,7 +87,7 @@ test('parseConfig() reads the example of the interface whole', () => {
   ])
   assert.deepEqual(config.sandbox, { minTier: 'gvisor', engine: 'v8', outbound: ['example.org:443'] })
   assert.deepEqual(config.budget, { calls: 10, wallMs: 20, bytes: 30 })
-  assert.deepEqual(config.record, { retentionDays: null, secrets: ['sk-[A-Za-z0-9]{20,}'] })
+  assert.deepEqual(config.record, { retentionDays: null, secrets: ['sk-[A-Za-z0-9]{20,}'], operations: false })
   assert.deepEqual(config.http, { host: '::1', port: 0, auth: 'token', ...plainDoor })
   assert.deepEqual(config.unknownFields, [])
 })

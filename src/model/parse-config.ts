@@ -206,8 +206,9 @@ function readRecord(fields: Fields): Config['record'] {
   if (keepsAll) fields.ignore('retentionDays')
   const retentionDays = keepsAll ? null : fields.integer('retentionDays', limits.retentionDaysDefault, 1)
   const secrets = fields.list('secrets', isPattern, 'a list of regular expressions')
+  const operations = fields.boolean('operations', true)
   fields.end()
-  return { retentionDays, secrets }
+  return { retentionDays, secrets, operations }
 }
 
 function readHttp(fields: Fields): Config['http'] {

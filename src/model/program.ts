@@ -22,7 +22,13 @@ export type LogLine = { level: 'log' | 'info' | 'warn' | 'error' | 'debug'; text
 export type ProgramEnd = { ok: true; value: string } | { ok: false; error: ErrorData }
 
 /** Everything that happened between one delivery and the next. */
-export type Turn = { calls: IssuedCall[]; logs: LogLine[]; end?: ProgramEnd }
+export type Turn = {
+  calls: IssuedCall[]
+  logs: LogLine[]
+  /** Pure operations, in the order in which they were done, where they are noted. */
+  traced?: { operations: string[]; dropped: number }
+  end?: ProgramEnd
+}
 
 /** A result as it is delivered: the exact JSON text of the record, and the time at which it was recorded. */
 export type Delivery = { call: number; ok: boolean; text: string; now: number }

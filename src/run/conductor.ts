@@ -11,6 +11,7 @@ import {
 } from '#model'
 import { Calls } from './calls.ts'
 import type { Score } from './desk.ts'
+import { Notes } from './notes.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
 import { type Seat, Seats } from './seats.ts'
@@ -24,11 +25,11 @@ export class Conductor {
   readonly #calls: Calls
   readonly #seats: Seats
   readonly #replay: Replay
+  readonly #notes: Notes
   readonly #settle: (settlement: Settlement) => void
   readonly #fail: (error: unknown) => void
   #tail: Promise<void> = Promise.resolve()
   #turns = 0
-  #logLines = 0
   #live = false
   #over = false
   #stop: Stop | null = null
@@ -39,6 +40,7 @@ export class Conductor {
     const { journal } = score
     this.#score = score
     this.#replay = new Replay(journal)
+    this.#notes = new Notes(score.chain, journal)
     this.#seats = new Seats(score.program)
     const resolved = (program: string, delivery: Delivery) => this.#resolved(program, delivery)
     const rested = () => this.#rest()
@@ -145,7 +147,7 @@ export class Conductor {
 
   async #handle(seat: Seat, turn: Turn, now: number): Promise<void> {
     if (this.#isDeaf(seat)) return
-    this.#log(turn)
+    this.#notes.take(seat.path, turn)
     for (const call of turn.calls) {
       seat.issued += 1
       const id = idOf({ program: seat.path, number: seat.issued })
@@ -168,14 +170,6 @@ export class Conductor {
     seat.program.drop()
     this.#withdraw(seat.path, false, 'the program is over')
     this.#calls.nestedEnd(seat.path, end)
-  }
-
-  /** A replayed program logs the same lines again: only those beyond the record are new. */
-  #log({ logs }: Turn): void {
-    const known = Math.max(0, this.#score.journal.logLines - this.#logLines)
-    this.#logLines += logs.length
-    const lines = logs.slice(known)
-    if (lines.length > 0) this.#score.chain.append('run.logged', { lines })
   }
 
   #differ(error: AppError | null): void {

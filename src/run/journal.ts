@@ -29,6 +29,8 @@ export type Journal = {
   /** Results in the order in which they arrived, each with the program that waits for it. */
   deliveries: { program: string; delivery: Delivery }[]
   logLines: number
+  /** Pure operations that are on the record. */
+  operations: number
   /** What it used up so far. */
   spent: Spent
   /** Lines of policy that humans wrote for this run. */
@@ -42,8 +44,9 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
   if (first?.type !== 'run.started') {
     throw new AppError('LEDGER_BROKEN', 'Cannot read the run: its first event is not run.started', {})
   }
-  const { plan, args } = first.body
-  const started = { ...first.body, plan: JSON.parse(text(plan)), args: JSON.parse(text(args)) }
+  const { plan, args, mocks } = first.body
+  const given = mocks === undefined ? {} : { mocks: JSON.parse(text(mocks)) }
+  const started = { ...first.body, plan: JSON.parse(text(plan)), args: JSON.parse(text(args)), ...given }
   const journal = newJournal(started, Date.parse(first.at))
   const owned = new OwnedTime()
   for (const event of events) {
@@ -61,6 +64,7 @@ export function newJournal(started: EventBodies['run.started'], startedAt: numbe
     calls: new Map(),
     deliveries: [],
     logLines: 0,
+    operations: 0,
     spent: { ...nothingSpent },
     rules: [],
     cancelled: null,
@@ -99,6 +103,9 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string):
     }
     case 'run.logged':
       journal.logLines += event.body.lines.length + (event.body.dropped ?? 0)
+      break
+    case 'code.traced':
+      journal.operations += event.body.operations.length + (event.body.dropped ?? 0)
       break
     case 'cancel.asked':
       journal.cancelled = event.body

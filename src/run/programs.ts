@@ -19,20 +19,20 @@ export type Programs = {
   passing(open: () => Promise<Program>): Program
 }
 
-export function openPrograms(boxes: Boxes): Programs {
+export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
   const most = Math.min(limits.programsAwakeMax, limits.programsAwakePerCore * availableParallelism())
   const share = openShare({ most, idleMs: limits.programIdleMsMin })
   return {
     root({ program }, { started: { args, seed }, startedAt }, heard) {
       if (program.kind === 'graph') return program.make()
-      const options = { source: program.source, args: toText(args), seed, now: startedAt }
+      const options = { source: program.source, args: toText(args), seed, now: startedAt, isTraced }
       return share.program({ open: () => boxes.program(options), heard: () => heard('') })
     },
     nest:
       ({ started }, heard) =>
       async (code, args, id, now) => {
         const seed = digestOf(`${started.seed} ${id}`)
-        const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now })
+        const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now, isTraced })
         return share.program({ open, heard: () => heard(id) })
       },
     passing(open) {

@@ -95,7 +95,7 @@ export function openEngine(parts: Parts): Engine {
   /** Dead owners of whom nothing is left. */
   const ended = new Map<ProcessId, Promise<void>>()
   const standing = openStandingRules(store)
-  const programs = openPrograms(boxes)
+  const programs = openPrograms(boxes, config.record.operations)
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
   let closing = false
 

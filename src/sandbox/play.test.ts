@@ -14,7 +14,7 @@ export type Open = IssuedCall & { number: number }
 /** A value, or an error as the record holds it. */
 export type Answer = { ok: true; value: unknown } | { ok: false; code: string; message: string; context?: object }
 
-export type PlayOptions = Partial<Pick<ProgramOptions, 'args' | 'seed' | 'now' | 'limits'>> & {
+export type PlayOptions = Partial<Pick<ProgramOptions, 'args' | 'seed' | 'now' | 'isTraced' | 'limits'>> & {
   answer?: (call: Open) => Answer
   /** Which of the open calls is answered next. */
   next?: (open: Open[]) => number
@@ -38,8 +38,8 @@ export function textOf(answer: Answer): string {
 
 export function startOptions(code: string, options: PlayOptions = {}): ProgramOptions {
   const { source } = prepareProgram(code)
-  const { args = '{}', now = startedAt, limits } = options
-  return { source, args, seed: options.seed ?? seed, now, ...(limits ? { limits } : {}) }
+  const { args = '{}', now = startedAt, isTraced = false, limits } = options
+  return { source, args, seed: options.seed ?? seed, now, isTraced, ...(limits ? { limits } : {}) }
 }
 
 /** Until the end, or until nothing is open any more. */

@@ -1,7 +1,7 @@
 /** A program of the model, driven over a box: each message is answered by one turn, in order. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { AppError, type Delivery, limits, type Program, type Turn, toAppError } from '#model'
+import { AppError, type Delivery, limits, type Program, type Turn, toAppError, tracedOperations } from '#model'
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
 import type { MachineLimits, StartMessage } from './inside/machine.ts'
@@ -18,6 +18,8 @@ export type ProgramOptions = {
   /** 64 hexadecimal digits. */
   seed: string
   now: number
+  /** Whether turns tell the pure operations of the program. */
+  isTraced?: boolean
   limits?: Partial<ProgramLimits>
 }
 
@@ -39,6 +41,8 @@ export function bootMessage(addon: string | null): { boot: BootMessage } {
     logLinesMax: limits.programLogLinesMax,
     logLineMax: limits.programLogLineBytesMax,
     errorTextMax: limits.programErrorCharactersMax,
+    operations: tracedOperations,
+    operationsMax: limits.tracedOperationsMax,
   }
   // Twice the engine's own limit: the memory must hold the old and the new while something large is moved.
   return { boot: { engineBytesMax: 2 * limits.programMemoryBytesMax, guest, machine: usualLimits, addon } }
@@ -117,7 +121,8 @@ function isOutOfMemory(thrown: unknown): boolean {
 export type CheckedProgram = { start: StartMessage; wallMs: number }
 
 /** Refuses what is out of bounds, before a box is taken for it. */
-export function checkProgram({ source, args, seed, now, limits: narrowed = {} }: ProgramOptions): CheckedProgram {
+export function checkProgram(options: ProgramOptions): CheckedProgram {
+  const { source, args, seed, now, isTraced = false, limits: narrowed = {} } = options
   assert(/^[0-9a-f]{64}$/.test(seed), 'a seed is 32 bytes in hexadecimal')
   if (Buffer.byteLength(args) > limits.programArgumentsBytesMax) {
     const details = `must be at most ${limits.programArgumentsBytesMax} bytes of JSON`
@@ -129,7 +134,7 @@ export function checkProgram({ source, args, seed, now, limits: narrowed = {} }:
     stackBytesMax: narrow('stackBytesMax'),
     ticksPerTurnMax: narrow('ticksPerTurnMax'),
   }
-  const start = { source, args, now, chance: chanceOf(seed), limits: bounds }
+  const start = { source, args, now, isTraced, chance: chanceOf(seed), limits: bounds }
   return { start, wallMs: narrowed.turnWallMsMax ?? limits.programTurnWallMsMax }
 }
 

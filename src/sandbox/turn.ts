@@ -7,6 +7,7 @@ import {
   isObject,
   type LogLine,
   limits,
+  operationOf,
   type ProgramEnd,
   type Turn,
 } from '#model'
@@ -18,10 +19,11 @@ const callsPerTurnMax = limits.callsInFlightMax + limits.programCallsWaitingMax 
 
 export function readTurn(line: string): ReadTurn {
   try {
-    const { calls, logs, end } = JSON.parse(line)
+    const { calls, logs, end, traced, untraced } = JSON.parse(line)
     assert(Array.isArray(calls) && calls.length <= callsPerTurnMax)
     assert(Array.isArray(logs) && logs.length <= limits.programLogLinesMax)
-    const turn: Turn = { calls: calls.map(readCall), logs: logs.map(readLog) }
+    const noted = traced === undefined ? {} : { traced: readTraced(traced, untraced) }
+    const turn: Turn = { calls: calls.map(readCall), logs: logs.map(readLog), ...noted }
     if (end === undefined) return { turn, clean: true }
     return { turn: { ...turn, end: readEnd(end) }, clean: end.limit === undefined && end.broken === undefined }
   } catch (thrown) {
@@ -41,6 +43,13 @@ function readCall([tool, args]: unknown[]): { tool: string; args: string } {
 function assertJson(text: string): void {
   JSON.parse(text)
   assert(!text.includes('\n') && !text.includes('\r') && !text.includes('\t'))
+}
+
+function readTraced(names: unknown, dropped: unknown): Turn['traced'] & {} {
+  assert(Array.isArray(names) && names.length <= limits.tracedOperationsMax && Number.isSafeInteger(dropped))
+  const operations = names.map((name) => `code:${name}`)
+  assert(operations.every((id) => operationOf(id) !== undefined))
+  return { operations, dropped: Number(dropped) }
 }
 
 const levels = ['log', 'info', 'warn', 'error', 'debug']

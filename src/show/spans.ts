@@ -19,6 +19,7 @@ type Span = {
   startTimeUnixNano: string
   endTimeUnixNano: string
   attributes: Attribute[]
+  events?: { timeUnixNano: string; name: string; attributes: Attribute[] }[]
   status: { code: number; message?: string }
 }
 
@@ -60,7 +61,21 @@ function rootSpan(run: RunId, events: Event[]): Span {
       'metier.calls': end?.callCount ?? 0,
       ...(end?.error === undefined ? {} : { 'error.type': end.error.code }),
     }),
+    ...tracedEvents(events),
     status: statusOf(end?.error),
+  }
+}
+
+/** Pure operations take no time of their own: they are moments of the run. */
+function tracedEvents(events: Event[]): Pick<Span, 'events'> {
+  const traced = events.filter((event) => event.type === 'code.traced')
+  if (traced.length === 0) return {}
+  return {
+    events: traced.map(({ at, body: { operations } }) => ({
+      timeUnixNano: nanoseconds(at),
+      name: 'code.traced',
+      attributes: attributesOf({ 'metier.operations': operations.join(' ') }),
+    })),
   }
 }
 

@@ -38,6 +38,8 @@ export type RunView = {
   calls: CallView[]
   finished?: EventBodies['run.finished']
   logs: EventBodies['run.logged']['lines']
+  /** Pure operations, each time with how many calls had been issued before. */
+  traced: (EventBodies['code.traced'] & { at: string; after: number })[]
   epochs: number
   /** Of whoever moves it now. */
   isolation: EventBodies['run.started']['isolation']
@@ -54,7 +56,16 @@ export function viewRun(store: Store, run: RunId): RunView {
     })
   }
   const { isolation } = first.body
-  const view: RunView = { row, started: first.body, startedAt: first.at, calls: [], logs: [], epochs: 1, isolation }
+  const view: RunView = {
+    row,
+    started: first.body,
+    startedAt: first.at,
+    calls: [],
+    logs: [],
+    traced: [],
+    epochs: 1,
+    isolation,
+  }
   const calls = new Map<string, CallView>()
   for (const event of events) fold(view, calls, event)
   return view
@@ -98,6 +109,9 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
       call(event.body.call).status = 'open'
       break
     }
+    case 'code.traced':
+      view.traced.push({ ...event.body, at: event.at, after: view.calls.length })
+      break
     case 'run.logged':
       view.logs.push(...event.body.lines)
       break

@@ -150,7 +150,7 @@ async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean>
 /** `run show`: the plan and every call with arguments, value, times and approvals. */
 export function showRun({ store }: Parts, run: RunId): JsonObject {
   const view = viewRun(store, run)
-  const { row, started, finished: end, logs, startedAt } = view
+  const { row, started, finished: end, logs, traced, startedAt } = view
   const calls = view.calls.map(({ args, resolved, ...call }) => ({
     ...call,
     args: parsed(store, args),
@@ -178,5 +178,5 @@ export function showRun({ store }: Parts, run: RunId): JsonObject {
       : { ms: end.ms, ...('result' in end ? { result: parsed(store, end.result) } : { error: end.error }) }
   const named = namedBy(planOf(plan))
   const args = parsed(store, started.args)
-  return { ...head, plan, ...named, args, calls, logs, ...outcome } as unknown as JsonObject
+  return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as unknown as JsonObject
 }

@@ -12,6 +12,9 @@ export type GuestLimits = {
   logLinesMax: number
   logLineMax: number
   errorTextMax: number
+  /** Names of pure operations, by what they belong to, and how many are noted in a turn. */
+  operations: Record<string, string[]>
+  operationsMax: number
 }
 
 export type GuestLog = {

@@ -3,6 +3,7 @@ import { bridge } from './guest-bridge.ts'
 import { chance } from './guest-chance.ts'
 import { type GuestLimits, guestLog } from './guest-log.ts'
 import { surface } from './guest-surface.ts'
+import { guestTrace } from './guest-trace.ts'
 import { urls } from './guest-url.ts'
 
 /** Present in the engine, taken away: each could observe the collector, another thread or real time. */
@@ -32,15 +33,18 @@ delete Error.prepareStackTrace
 const limits = ${JSON.stringify(limits)}
 const log = (${guestLog})(limits)
 const bridge = (${bridge})(limits, log)
+const trace = (${guestTrace})(limits)
 const seed = (${chance})()
 ;(${surface})(bridge, log)
 ;(${urls})()
 const { parse } = JSON
 const { defineProperty, assign, create } = Object
-const begin = (args, a, b, c, d) => {
+const begin = (args, a, b, c, d, isTraced) => {
   seed(a, b, c, d)
   defineProperty(globalThis, 'args', { value: parse(args), writable: true, configurable: true, enumerable: false })
+  if (isTraced) trace.begin()
 }
-return assign(create(null), bridge.host, { begin })
+const take = () => bridge.host.take() + trace.take()
+return assign(create(null), bridge.host, { begin, take })
 })()`
 }

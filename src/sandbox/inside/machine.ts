@@ -13,7 +13,15 @@ export type MachineParts = {
   /** Called at every tick of the engine: the only moments in which a busy engine lets the host act. */
   onTick(): void
 }
-export type StartMessage = { source: string; args: string; chance: number[]; now: number; limits: MachineLimits }
+export type StartMessage = {
+  source: string
+  args: string
+  chance: number[]
+  now: number
+  limits: MachineLimits
+  /** Whether pure operations are noted. */
+  isTraced: boolean
+}
 export type DeliverMessage = { call: number; ok: boolean; text: string; now: number }
 
 export type Machine = {
@@ -144,9 +152,9 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     get over() {
       return over
     },
-    start: ({ source, args, chance, now }) =>
+    start: ({ source, args, chance, now, isTraced }) =>
       turn(now, () => {
-        call(begin, args, ...chance).dispose()
+        call(begin, args, ...chance, isTraced).dispose()
         const program = vm.evalCode(source, programFile)
         main = call(program)
         program.dispose()

@@ -141,9 +141,9 @@ const watch = async (main) => {
   }
 }
 return {
-  start(program, args, a, b, c, d, now) {
+  start(program, args, a, b, c, d, isTraced, now) {
     setClock(now)
-    begin(args, a, b, c, d)
+    begin(args, a, b, c, d, isTraced)
     const main = program()
     // Its own word for what made it: else the program could put its own way of waiting in between.
     defineProperty(main, 'constructor', native)

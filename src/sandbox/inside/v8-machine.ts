@@ -82,10 +82,10 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
     get over() {
       return over
     },
-    start: async ({ source, args, chance, now }) =>
+    start: async ({ source, args, chance, now, isTraced }) =>
       turn(() => {
         const program = context.evalSync(source, { filename: programFile, reference: true, timeout })
-        call(start, program.derefInto(), args, ...chance, now)
+        call(start, program.derefInto(), args, ...chance, isTraced, now)
       }),
     deliver: async ({ call: number, ok, text, now }) => turn(() => call(deliver, number, ok, text, now)),
     close() {

@@ -227,7 +227,7 @@ function runLine({ run, status, intent, startedAt, callCount }: JsonObject): str
 }
 
 function timeline(shown: JsonObject): string {
-  const { run, status, intent, startedAt, calls, result, error, ms } = shown
+  const { run, status, intent, startedAt, calls, traced, result, error, ms } = shown
   const began = Date.parse(String(startedAt))
   const rows = (calls as JsonObject[]).map((call) => {
     const value = call.value ?? call.error ?? null
@@ -243,9 +243,23 @@ function timeline(shown: JsonObject): string {
       `→ ${oneLine(JSON.stringify(value), 50)}`,
     ]
   })
+  const between = (after: number) => operationRows(traced as unknown as Traced[], after)
+  const all = [...between(0), ...rows.flatMap((row, index) => [row, ...between(index + 1)])]
   const head = `${mark(String(status))} ${status} · ${intent ?? 'no intent'} · ${startedAt} · run ${run}`
   const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
-  return [head, ...mayCall(shown), table(rows), ...end].join('\n')
+  return [head, ...mayCall(shown), table(all), ...end].join('\n')
+}
+
+type Traced = { operations: string[]; after: number; dropped?: number }
+
+/** What the program did on its own, between the calls. */
+function operationRows(traced: Traced[], after: number): string[][] {
+  return traced
+    .filter((one) => one.after === after)
+    .map(({ operations, dropped }) => {
+      const more = dropped === undefined ? '' : ` and ${dropped} more`
+      return ['', '', '', `· ${oneLine(operations.join(' '), 80)}${more}`]
+    })
 }
 
 /** What the plan may call, and what policy would say of it where that is known. */
