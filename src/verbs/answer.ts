@@ -1,15 +1,5 @@
 /** What is said of a run: its status, result, calls and open questions, read from the record and from nowhere else. */
-import {
-  AppError,
-  atPointer,
-  type Event,
-  type EventBodies,
-  fromErrorData,
-  isObject,
-  type JsonObject,
-  limits,
-  type RunId,
-} from '#model'
+import { AppError, type Event, type EventBodies, type JsonObject, limits, type RunId } from '#model'
 import type { RunRow, Store } from '#record'
 import { type Gateway, knows, livingGateways } from './gateways.ts'
 
@@ -260,45 +250,4 @@ function shown(store: Store, run: string, result: unknown): object {
 
 export function parsed(store: Store, member: unknown): unknown {
   return JSON.parse(store.text(member))
-}
-
-/** The value of a run, of one of its calls, or of a part of either. */
-export function valueAt(
-  store: Store,
-  view: RunView,
-  call: string | undefined,
-  path: string,
-): { text: string; value: unknown } {
-  const text = call === undefined ? resultText(store, view) : callText(store, view, call)
-  if (path === '') return { text, value: JSON.parse(text) }
-  const value = atPointer(JSON.parse(text), path)
-  if (value === undefined) {
-    const details = `nothing stands at ${path}`
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {
-      param: 'path',
-      details,
-      value: path,
-    })
-  }
-  return { text: JSON.stringify(value), value }
-}
-
-function resultText(store: Store, { finished }: RunView): string {
-  if (finished?.error !== undefined) throw fromErrorData(finished.error)
-  return store.text(finished?.result ?? null)
-}
-
-function callText(store: Store, { calls }: RunView, wanted: string): string {
-  const call = calls.find(({ call, task }) => call === wanted || task === wanted)
-  if (call === undefined) {
-    const details = `the run has no call or task "${wanted}"`
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {
-      param: 'call',
-      details,
-      value: wanted,
-    })
-  }
-  const { resolved } = call
-  if (resolved?.value === undefined && isObject(resolved?.error)) throw fromErrorData(resolved.error)
-  return store.text(resolved?.value ?? null)
 }

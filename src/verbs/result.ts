@@ -1,8 +1,8 @@
 /** result(): the whole of any result, a page at a time. */
 import { createHash } from 'node:crypto'
-import { AppError, isObject, type JsonObject, limits, parseId, type RunId } from '#model'
+import { AppError, atPointer, fromErrorData, isObject, type JsonObject, limits, parseId, type RunId } from '#model'
 import type { Store } from '#record'
-import { valueAt, viewRun } from './answer.ts'
+import { type RunView, viewRun } from './answer.ts'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 
 type Page = { value: unknown; next: number | null } | { text: string; next: number | null }
@@ -76,4 +76,45 @@ function readInput(input: unknown) {
       undefined,
     ),
   }
+}
+
+/** The value of a run, of one of its calls, or of a part of either. */
+function valueAt(
+  store: Store,
+  view: RunView,
+  call: string | undefined,
+  path: string,
+): { text: string; value: unknown } {
+  const text = call === undefined ? resultText(store, view) : callText(store, view, call)
+  if (path === '') return { text, value: JSON.parse(text) }
+  const value = atPointer(JSON.parse(text), path)
+  if (value === undefined) {
+    const details = `nothing stands at ${path}`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {
+      param: 'path',
+      details,
+      value: path,
+    })
+  }
+  return { text: JSON.stringify(value), value }
+}
+
+function resultText(store: Store, { finished }: RunView): string {
+  if (finished?.error !== undefined) throw fromErrorData(finished.error)
+  return store.text(finished?.result ?? null)
+}
+
+function callText(store: Store, { calls }: RunView, wanted: string): string {
+  const call = calls.find(({ call, task }) => call === wanted || task === wanted)
+  if (call === undefined) {
+    const details = `the run has no call or task "${wanted}"`
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {
+      param: 'call',
+      details,
+      value: wanted,
+    })
+  }
+  const { resolved } = call
+  if (resolved?.value === undefined && isObject(resolved?.error)) throw fromErrorData(resolved.error)
+  return store.text(resolved?.value ?? null)
 }
