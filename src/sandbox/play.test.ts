@@ -38,7 +38,7 @@ export function textOf(answer: Answer): string {
 
 export function startOptions(code: string, options: PlayOptions = {}): ProgramOptions {
   const { source } = prepareProgram(code)
-  const { args = '{}', now = startedAt, isTraced = false, limits } = options
+  const { args = '{}', now = startedAt, isTraced = true, limits } = options
   return { source, args, seed: options.seed ?? seed, now, isTraced, ...(limits ? { limits } : {}) }
 }
 

@@ -33,7 +33,7 @@ test('a turn tells the operations of the program, in order; what a function of o
   ]
   for (const [code, turns] of table) assert.deepEqual(await told(code), turns, code)
   assert.deepEqual(
-    (await play(boxes, 'return [1].map(String)')).turns[0]!.traced,
+    (await play(boxes, 'return [1].map(String)', { isTraced: false })).turns[0]!.traced,
     undefined,
     'only where it is asked for',
   )
@@ -72,7 +72,7 @@ test('a program sees nothing of it, and cannot write into it', async () => {
   const looks = `const f = [].filter; return [f.name, f.length, 'prototype' in f, String(f), typeof f, Object.keys(f).length,
     JSON.stringify(Object.getOwnPropertyDescriptor(Array.prototype, 'map')), Object.keys(globalThis).length,
     Array.prototype.map === [].map, Object.getPrototypeOf(f) === Function.prototype, (() => { try { new f() } catch (e) { return e.name } })()]`
-  const [plain, seen] = [await play(boxes, looks), await traced(looks)]
+  const [plain, seen] = [await play(boxes, looks, { isTraced: false }), await traced(looks)]
   assert.deepEqual(seen.end, plain.end)
   const forged = await told(`
     Reflect.apply = () => 'forged'; globalThis.Proxy = null; Object.defineProperty = () => {}
@@ -91,6 +91,6 @@ test('a replayed program tells the same, and its lines and columns stay where th
   const code = `const r = await mcp.a.b({ n: 1 })\nconst all = [1, 2].map((n) => n * r.n)\nawait mcp.a.b({ all })\nreturn all.map((x) => x.no.way)`
   const [first, again] = [await traced(code), await traced(code)]
   assert.deepEqual(first.turns, again.turns)
-  const plain = await play(boxes, code)
+  const plain = await play(boxes, code, { isTraced: false })
   assert.deepEqual(first.end, plain.end)
 })
