@@ -58,8 +58,10 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
   for (const change of ask.approvals) keepApproval(ledger, run, head, change)
   if (!leaves) return
   ledger.owned.delete(run)
-  ledger.sql('UPDATE run SET owner = NULL, status = ? WHERE run = ?').run(leaves.status, run)
-  if (isFinished(leaves.status)) closeRun(ledger, run, head, leaves.callCount)
+  ledger
+    .sql('UPDATE run SET owner = NULL, status = ?, call_count = coalesce(?, call_count) WHERE run = ?')
+    .run(leaves.status, leaves.callCount, run)
+  if (isFinished(leaves.status)) closeRun(ledger, run, head)
 }
 
 /** The head as we left it, or as it stands: then whoever asks must own the run. */
@@ -125,11 +127,8 @@ function refuseTakenKey(ledger: Ledger, key: string): void {
   })
 }
 
-function closeRun(ledger: Ledger, run: string, head: Head, callCount: number | null): void {
-  ledger.sql('DELETE FROM sealed WHERE run = ?').run(run)
-  ledger.sql('DELETE FROM inbox WHERE run = ?').run(run)
-  ledger.sql('DELETE FROM approval WHERE run = ?').run(run)
-  ledger.sql('UPDATE run SET call_count = coalesce(?, call_count) WHERE run = ?').run(callCount, run)
+function closeRun(ledger: Ledger, run: string, head: Head): void {
+  for (const table of ['sealed', 'inbox', 'approval']) ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
   appendHome(ledger, oneEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
 }
 

@@ -1,6 +1,6 @@
 /** The chains inside the database: transactions, heads, and the one place where an event is inserted. */
 import type { KeyObject } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError, homeChain, limits } from '#model'
 import { writeBlob } from './blobs.ts'
@@ -8,8 +8,8 @@ import { homePaths } from './home.ts'
 import { signingKey } from './keys.ts'
 import { type BlobBytes, lineHash, lineText } from './line.ts'
 import type { Entries } from './request.ts'
-import { openForWriting, refuseNewer, useMemory } from './schema.ts'
-import { isBusy, isDiskError } from './store-error.ts'
+import { openForWriting, refuseNewer } from './schema.ts'
+import { isBusy } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
 /** The last event of a chain: `seq` is its place in the order of arrival. */
@@ -41,8 +41,6 @@ type Pending = {
   home: Head | null
 }
 
-const pageBytes = 4096
-const logPageBytes = pageBytes + 24
 const columns = 7
 /** Many rows in one statement cost half of a statement each. */
 const rowsPerInsert = 32
@@ -89,40 +87,6 @@ export function inTransaction<T>(ledger: Ledger, work: () => T): T {
     ledger.owned.clear()
     if (database.isTransaction) sql('ROLLBACK').run()
     throw error
-  }
-}
-
-/** After the answers, so that nobody waits for it: a long log is moved into the database, a full one gets room. */
-export function tendLog(ledger: Ledger): void {
-  const { log, checkpointed } = ledger.sql('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number }
-  const written = log - ledger.log.used
-  ledger.log.used = log
-  try {
-    if (log - checkpointed >= limits.storeLogPagesMax) ledger.sql('PRAGMA wal_checkpoint(PASSIVE)').get()
-    else if (log > limits.storeLogRoomPages && written < limits.storeLogRoomPages) makeRoom(ledger)
-  } catch (error) {
-    // Where it cannot, the next will.
-    if (isDiskError(error)) throw error
-  }
-}
-
-/**
- * A commit that need not lengthen the log's file is synced in half the time. So the file grows by leaps: a transaction that
- * is too large for the cache writes its pages into the log, and is then undone.
- */
-function makeRoom({ database, log }: Ledger): void {
-  const wanted = log.used + limits.storeLogRoomPages
-  if (wanted <= log.room) return
-  log.room = Math.floor(statSync(log.file).size / logPageBytes)
-  if (wanted <= log.room) return
-  try {
-    database.exec(`
-      PRAGMA cache_size = 10; BEGIN IMMEDIATE;
-      INSERT INTO inbox (run, type, box) VALUES ('', '', zeroblob(${limits.storeLogLeapPages * pageBytes}))
-    `)
-  } finally {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    useMemory(database)
   }
 }
 

@@ -1,0 +1,43 @@
+/** The write-ahead log of the database: moved into it when it is long, lengthened ahead of the commits that will need it. */
+import { statSync } from 'node:fs'
+import { limits } from '#model'
+import type { Ledger } from './ledger.ts'
+import { useMemory } from './schema.ts'
+import { isDiskError } from './store-error.ts'
+
+const pageBytes = 4096
+const logPageBytes = pageBytes + 24
+
+/** After the answers, so that nobody waits for it: a long log is moved into the database, a full one gets room. */
+export function tendLog(ledger: Ledger): void {
+  const { log, checkpointed } = ledger.sql('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number }
+  const written = log - ledger.log.used
+  ledger.log.used = log
+  try {
+    if (log - checkpointed >= limits.storeLogPagesMax) ledger.sql('PRAGMA wal_checkpoint(PASSIVE)').get()
+    else if (log > limits.storeLogRoomPages && written < limits.storeLogRoomPages) makeRoom(ledger)
+  } catch (error) {
+    // Where it cannot, the next will.
+    if (isDiskError(error)) throw error
+  }
+}
+
+/**
+ * A commit that need not lengthen the log's file is synced in half the time. So the file grows by leaps: a transaction that
+ * is too large for the cache writes its pages into the log, and is then undone.
+ */
+function makeRoom({ database, log }: Ledger): void {
+  const wanted = log.used + limits.storeLogRoomPages
+  if (wanted <= log.room) return
+  log.room = Math.floor(statSync(log.file).size / logPageBytes)
+  if (wanted <= log.room) return
+  try {
+    database.exec(`
+      PRAGMA cache_size = 10; BEGIN IMMEDIATE;
+      INSERT INTO inbox (run, type, box) VALUES ('', '', zeroblob(${limits.storeLogLeapPages * pageBytes}))
+    `)
+  } finally {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    useMemory(database)
+  }
+}
