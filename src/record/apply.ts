@@ -76,7 +76,8 @@ function ownedHead(ledger: Ledger, ask: ChainWrite): OwnedHead {
 /** Moves the run's head from where it must stand: in the same breath, owner and epoch are asserted. */
 function moveHead(ledger: Ledger, ask: ChainWrite, from: OwnedHead, to: Head): void {
   const { id, epoch } = from
-  const calls = ask.entries.types.filter((type) => type === 'call.issued').length
+  let calls = 0
+  for (const type of ask.entries.types) if (type === 'call.issued') calls += 1
   const { changes } = ledger
     .sql(
       `UPDATE run SET n = ?, hash = ?, at = ?, seq = ?, call_count = call_count + ?
@@ -84,7 +85,7 @@ function moveHead(ledger: Ledger, ask: ChainWrite, from: OwnedHead, to: Head): v
     )
     .run(to.n, to.hash, to.at, to.seq, calls, id, ledger.process, epoch, from.n, from.hash)
   if (changes !== 1) throw lost(ask, findRun(ledger, ask.run))
-  ledger.owned.set(ask.run, { ...to, id, epoch })
+  ledger.owned.set(ask.run, { n: to.n, hash: to.hash, at: to.at, seq: to.seq, id, epoch })
 }
 
 /** An index for whoever looks for an approval: what became of it, until its run is finished. */

@@ -83,9 +83,13 @@ export function unpack(packed: Packed): Request {
   if (!Array.isArray(packed)) return packed
   if (packed.length === 7) {
     const [id, run, epoch, after, type, at, body] = packed
-    return unpack([id, run, epoch, after, [type], [at], [body], null])
+    return chainRequest(id, run, epoch, after, { types: [type], ats: [at], bodies: [body], blobs: [] }, nothingElse)
   }
   const [id, run, epoch, after, types, ats, bodies, rest] = packed
-  const { blobs, ...others } = rest ?? nothingElse
-  return { id, ask: { kind: 'chain', run, epoch, after, entries: { types, ats, bodies, blobs }, ...others } }
+  return chainRequest(id, run, epoch, after, { types, ats, bodies, blobs: rest?.blobs ?? [] }, rest ?? nothingElse)
+}
+
+function chainRequest(id: number, run: string, epoch: number, after: number, entries: Entries, rest: Rest): Request {
+  const { opens, consumed, sealed, approvals, leaves } = rest
+  return { id, ask: { kind: 'chain', run, epoch, after, entries, opens, consumed, sealed, approvals, leaves } }
 }
