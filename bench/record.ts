@@ -99,7 +99,7 @@ async function together(store: Store, folder: string): Promise<Bar[]> {
   await Promise.all(chains.map((chain) => chain.durable()))
   const database = directDatabase(join(folder, 'direct.db'))
   const rounds: { direct: Load; calls: Load; runs: Load }[] = []
-  for (let round = 0; round < 9; round++) {
+  for (let round = 0; round < 10; round++) {
     rounds.push({
       direct: await load(4, () => nextTurn(database.commit())),
       calls: await load(32, () => appendDurably(chains[0]!)),
@@ -107,6 +107,8 @@ async function together(store: Store, folder: string): Promise<Bar[]> {
     })
   }
   database.close()
+  // The first is for warming up.
+  rounds.shift()
   return (['calls', 'runs'] as const).flatMap((kind) => {
     const middle = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick))
     const rate = rounds.map((round) => round[kind].perSecond / round.direct.perSecond)

@@ -14,6 +14,7 @@ export const limits = {
   commitRequestsMax: 1024,
   /** A longer write goes to the writer in parts. */
   writePartEventsMax: 128,
+  earlyAsksMax: 16,
   /** An event that nobody waits for is committed at the latest after this time. */
   commitDelayMsMax: 20,
   checkpointEventsMax: 1000,

@@ -61,3 +61,36 @@ test('parts of an owner that has lost its run are refused with the rest, and nev
   assert.equal(store.events(old.run).length, 1 + long)
   assert.equal((await verify(store.home)).ok, true)
 })
+
+test('many that ask at once share one commit, whoever went ahead; one that is refused is refused alone', async (t) => {
+  const store = await openSample(t)
+  const chains = Array.from({ length: 2 * limits.earlyAsksMax + 3 }, () => startSample(store))
+  await Promise.all(chains.map((chain) => chain.durable()))
+  const database = new DatabaseSync(join(store.home, 'metier.db'))
+  const version = () => database.prepare('PRAGMA data_version').get()!.data_version as number
+  const before = version()
+  const waits = chains.map((chain) => {
+    chain.append('call.sent', { call: '1', attempt: 1 })
+    return chain.durable()
+  })
+  chains[0]!.append('run.logged', { lines: [] })
+  await Promise.all([...waits, chains[0]!.durable()])
+  assert.equal(version() - before, 1)
+
+  database.prepare('UPDATE run SET epoch = 9 WHERE run = ?').run(chains[3]!.run)
+  for (const chain of chains) chain.append('call.sent', { call: '1', attempt: 2 })
+  const outcomes = await Promise.allSettled(chains.map((chain) => chain.durable()))
+  assert.deepEqual(
+    outcomes.flatMap(({ status }, i) => (status === 'rejected' ? [i] : [])),
+    [3],
+  )
+  database.close()
+  assert.deepEqual(
+    chains.map(({ run }) => store.events(run).length),
+    chains.map((_, i) => (i === 0 ? 4 : i === 3 ? 2 : 3)),
+  )
+  const allEarly = chains.slice(4, 4 + limits.earlyAsksMax)
+  for (const chain of allEarly) chain.append('call.sent', { call: '1', attempt: 3 })
+  await Promise.all(allEarly.map((chain) => chain.durable()))
+  assert.equal((await verify(store.home)).ok, true)
+})

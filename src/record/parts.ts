@@ -9,6 +9,8 @@ export type Parts = {
   keep(part: Part): void
   /** The request, together with the parts of it that came before. */
   complete(packed: Packed): Request
+  /** The same, with its lines made already. */
+  prepare(packed: Packed): Request
 }
 
 export function openParts(ledger: Ledger): Parts {
@@ -27,7 +29,7 @@ export function openParts(ledger: Ledger): Parts {
   }
 
   /** Where the head before them is not known yet, because it waits for a commit itself, they are made later. */
-  function start({ run, epoch, after }: Part): Kept['made'] {
+  function start({ run, epoch, after }: Pick<Part, 'run' | 'epoch' | 'after'>): Kept['made'] {
     const head = ledger.owned.get(run)
     if (head?.epoch !== epoch || head.n !== after) return null
     return { from: head.hash, at: head.at, lines: [], hashes: [] }
@@ -50,10 +52,21 @@ export function openParts(ledger: Ledger): Parts {
     return request
   }
 
-  return { keep, complete }
+  function prepare(packed: Packed): Request {
+    const request = complete(packed)
+    const { ask } = request
+    if (ask.kind !== 'chain' || ask.entries.made) return request
+    const made = start(ask)
+    if (made) makeLines(made, { run: ask.run, after: ask.after, ...ask.entries })
+    ask.entries.made = made
+    return request
+  }
+
+  return { keep, complete, prepare }
 }
 
-function makeLines(made: Made & { at: number }, { run, after, types, ats, bodies }: Part): void {
+function makeLines(made: Made & { at: number }, part: Omit<Part, 'epoch'>): void {
+  const { run, after, types, ats, bodies } = part
   for (const [i, type] of types.entries()) {
     made.at = Math.max(made.at, ats[i]!)
     const line = lineText(run, after + i + 1, made.at, type, bodies[i]!)

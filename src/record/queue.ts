@@ -1,7 +1,7 @@
 /** The main thread's side of the writer: asks go out in order and in bundles, answers come back as promises. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { type AppError, fromErrorData } from '#model'
+import { type AppError, fromErrorData, limits } from '#model'
 import { type Ack, type Ask, type Part, pack, type Reply, type Request, type WriterData } from './request.ts'
 import { storeError } from './store-error.ts'
 
@@ -30,6 +30,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
   let failure: AppError | undefined
   let lastId = 0
   let isClosing = false
+  let isEarly = false
 
   function startThread(): Worker {
     const thread = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data })
@@ -60,10 +61,20 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
 
   /** After the microtasks of this turn, so that everyone who was woken by one commit shares the next. */
   function post(): void {
-    if (bundle.length === 0) return
+    if (bundle.length === 0 && !isEarly) return
+    isEarly = false
     worker ??= startThread()
     worker.ref()
     worker.postMessage(bundle.map(pack))
+    bundle = []
+    bundleNumber += 1
+  }
+
+  /** Of many asks the first go ahead; they are committed with the rest. */
+  function postEarly(): void {
+    worker ??= startThread()
+    worker.postMessage({ early: bundle.map(pack) })
+    isEarly = true
     bundle = []
     bundleNumber += 1
   }
@@ -80,6 +91,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
       if (failure) return Promise.reject(failure)
       const id = ++lastId
       if (bundle.push({ id, ask }) === 1) queueMicrotask(post)
+      if (bundle.length === limits.earlyAsksMax) postEarly()
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
     },
     bundle: () => bundleNumber,

@@ -40,7 +40,8 @@ export type Request = { id: number; ask: Ask }
 /** The number alone where there is nothing to say but that it is done. */
 export type Ack = number | { id: number; value?: unknown; error?: ErrorData }
 
-export type Message = Packed[] | Part | 'close'
+/** `early` are asks that are committed with the next list: both threads work at once. */
+export type Message = Packed[] | { early: Packed[] } | Part | 'close'
 export type Reply = Ack[] | 'checkpoint is due'
 
 export type WriterData = { home: string; process: string }

@@ -14,6 +14,7 @@ const port = parentPort!
 const { home, process } = workerData as WriterData
 const ledger = openLedger(home, process)
 const parts = openParts(ledger)
+const early: Request[] = []
 /** That a checkpoint is due is said once, until it is no longer so. */
 let isTold = false
 
@@ -21,7 +22,8 @@ port.on('message', (first: Message) => {
   const requests: Request[] = []
   let message: Message | undefined = first
   while (message !== undefined && message !== 'close') {
-    if (Array.isArray(message)) for (const packed of message) requests.push(parts.complete(packed))
+    if (Array.isArray(message)) requests.push(...early.splice(0), ...message.map(parts.complete))
+    else if ('early' in message) early.push(...message.early.map(parts.prepare))
     else parts.keep(message)
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
