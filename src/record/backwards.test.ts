@@ -15,7 +15,7 @@ test('events() refuses a chain whose links do not lead to every event', async (t
   for (const change of breaks) {
     const store = await openSample(t)
     const run = await finishSample(store)
-    const database = new DatabaseSync(join(store.home, 'metier.db'))
+    const database = new DatabaseSync(join(store.home, 'metier.db'), { timeout: 5000 })
     database.exec('DROP TRIGGER event_stays; DROP TRIGGER event_remains')
     database.prepare(change).run(run)
     database.close()

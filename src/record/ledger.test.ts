@@ -14,7 +14,7 @@ test('every append asserts owner, epoch, number and hash, however lately it wrot
     const store = await openSample(t)
     const chain = startSample(store)
     await chain.durable()
-    const database = new DatabaseSync(join(store.home, 'metier.db'))
+    const database = new DatabaseSync(join(store.home, 'metier.db'), { timeout: 5000 })
     database.prepare(`UPDATE run SET ${change} WHERE run = ?`).run(chain.run)
     chain.append('call.sent', { call: '1', attempt: 1 })
     await assert.rejects(chain.durable(), { code: 'RUN_OWNED' }, change)

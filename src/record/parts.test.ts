@@ -66,7 +66,7 @@ test('many that ask at once share one commit, whoever went ahead; one that is re
   const store = await openSample(t)
   const chains = Array.from({ length: 2 * limits.earlyAsksMax + 3 }, () => startSample(store))
   await Promise.all(chains.map((chain) => chain.durable()))
-  const database = new DatabaseSync(join(store.home, 'metier.db'))
+  const database = new DatabaseSync(join(store.home, 'metier.db'), { timeout: 5000 })
   const version = () => database.prepare('PRAGMA data_version').get()!.data_version as number
   const before = version()
   const waits = chains.map((chain) => {

@@ -100,7 +100,7 @@ test('the index of approvals, as it is kept, equals what the events alone say', 
   for (const { run, asked } of store.openApprovals()) if (run === taken.run) answer(taken, asked.body, 'expired')
   await taken.durable()
 
-  const database = new DatabaseSync(join(store.home, 'metier.db'))
+  const database = new DatabaseSync(join(store.home, 'metier.db'), { timeout: 5000 })
   const read = () => database.prepare('SELECT * FROM approval ORDER BY approval').all()
   const kept = read()
   assert.ok(kept.length > 60, 'there is something to compare')

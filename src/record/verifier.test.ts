@@ -9,7 +9,7 @@ import { openVerifier } from './verifier.ts'
 import { verify } from './verify.ts'
 
 function tamper(home: string, sql: string): void {
-  const database = new DatabaseSync(join(home, 'metier.db'))
+  const database = new DatabaseSync(join(home, 'metier.db'), { timeout: 5000 })
   database.exec(
     `DROP TRIGGER event_stays; ${sql}; CREATE TRIGGER event_stays BEFORE UPDATE ON event BEGIN SELECT 1; END`,
   )
