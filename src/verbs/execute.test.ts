@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventType, JsonObject, RunId } from '#model'
 import { caller, done, effects, openSpace, root, workspace } from '#test'
-import type { Verbs } from '#verbs'
+import type { Settling, Verbs } from '#verbs'
 
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
 const run = (verbs: Verbs, text: string, more: object = {}) => verbs.execute({ ...code(text), ...more }, caller)
@@ -56,8 +56,13 @@ test('execute() throws a denial in the program, which may handle it', async (t) 
   const { space, verbs } = await open(t, asking)
   const program = `try { await mcp.fx.add({ key: 'x', by: 2 }) } catch (error) { return [error.name, error.code, error.tool] }`
   const { id } = question(await run(verbs, program))
-  const answer = await verbs.decide(id, { answer: 'denied', reason: 'not today' }, caller, true)
+  const answer = await verbs.decide(id, { answer: 'denied', reason: 'not today', scope: 'always' }, caller, true)
   assert.deepEqual(answer.result, ['ToolError', 'APPROVAL_DENIED', 'fx:add'])
+  assert.equal(
+    question(await run(verbs, program)).tool,
+    'fx:add',
+    'a no lets nothing pass, however long it is meant for',
+  )
   assert.equal(effects(space).length, 0)
 })
 
@@ -90,19 +95,22 @@ test('execute() lets other calls go on while one waits for a human', async (t) =
 
 test('execute() leaves an unsafe call whose server died in doubt, and a human settles it', async (t) => {
   const { space, verbs } = await open(t)
-  const program = `const pending = mcp.fx.add({ key: 'x', by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {} return (await pending).total`
+  const program = `await mcp.fx.add({ key: 'before', by: 1 }); const pending = mcp.fx.add({ key: 'x', by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {} return (await pending).total`
   const answer = await run(verbs, program)
   assert.equal(answer.status, 'uncertain', JSON.stringify(answer))
   assert.deepEqual(
     (answer.calls as JsonObject[]).map(({ call, tool }) => [call, tool]),
-    [['1', 'fx:add']],
+    [['2', 'fx:add']],
+    'only what is in doubt',
   )
-  const settled = await verbs.settle(String(answer.run), '1', { how: 'done', value: { total: 41 } }, caller, true)
+  const settle = (call: string, settling: Settling) => verbs.settle(String(answer.run), call, settling, caller, true)
+  for (const call of ['1', '3', '9']) {
+    await assert.rejects(settle(call, { how: 'again' }), { code: 'INVALID_INPUT_PARAM' }, `call ${call}`)
+  }
+  const settled = await settle('2', { how: 'done', value: { total: 41 } })
   assert.deepEqual([settled.status, settled.result], ['done', 41])
-  assert.equal(effects(space).filter(({ tool, phase }) => tool === 'add' && phase === 'begun').length, 1)
-  await assert.rejects(verbs.settle(String(answer.run), '1', { how: 'again' }, caller, true), {
-    code: 'INVALID_INPUT_PARAM',
-  })
+  assert.equal(effects(space).filter(({ args, phase }) => args.key === 'x' && phase === 'begun').length, 1)
+  await assert.rejects(settle('2', { how: 'again' }), { code: 'INVALID_INPUT_PARAM' })
 })
 
 test('execute() refuses on the record what may not or cannot be called', async (t) => {
