@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isolatedVmVersion } from '#sandbox'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
+import { installChromium, probeChromium } from './chromium.ts'
 import { conformance, hosts, mcpServers } from './mcp-servers.ts'
 import { installPackages, type Packages, probePackages } from './npm-packages.ts'
 import { installPeers, probePeers } from './peers.ts'
@@ -33,6 +34,13 @@ const recipes: Recipe[] = [
     install: async ({ say }) => installBubblewrap({ path, isRoot: process.getuid?.() === 0, say }),
     start: async () => {},
     ready: async () => probeBubblewrap(path),
+    stop: async () => {},
+  },
+  {
+    name: 'chromium',
+    install: async ({ say }) => installChromium({ path, isRoot: process.getuid?.() === 0, say }),
+    start: async () => {},
+    ready: async () => probeChromium(),
     stop: async () => {},
   },
   {

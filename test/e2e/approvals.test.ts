@@ -99,7 +99,7 @@ test('a gateway with the same servers goes on with the run; with others it is le
   assert.deepEqual([made(space, 'a'), made(space, 'b')], [1, 1])
 })
 
-const needsBrowser = browserProgram === null ? 'needs chromium: apt-get install chromium' : false
+const needsBrowser = browserProgram === null ? 'needs chromium: node scripts/services.ts up chromium' : false
 
 test('a human answers in a browser, where nothing that an agent wrote runs', { skip: needsBrowser }, async (t) => {
   const space = workspace(t, { config })
