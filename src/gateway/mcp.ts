@@ -68,7 +68,7 @@ function hear(
   response.once('close', () => void ending.then((end) => end()).catch(() => {}))
 }
 
-function isListening(body: unknown): body is { params: JsonObject } {
+export function isListening(body: unknown): body is { params: JsonObject } {
   return isObject(body) && body.method === 'subscriptions/listen' && isObject(body.params)
 }
 

@@ -21,7 +21,7 @@ export function passthroughServers(behind: Behind): McpServers {
   }
   const passages = new Passages({ ...behind, shared: true, heard: publish, full: () => exchanges.giveWay() })
   return {
-    forSession: () => connected(behind),
+    forSession: async () => (await connected(behind)).server,
     forRequest: () => createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }),
     bus,
     listened: (params) => listen(passages, params),
@@ -32,8 +32,11 @@ export function passthroughServers(behind: Behind): McpServers {
   }
 }
 
-/** A server for one connection, of either era; what it opens goes with it. */
-export async function connected(behind: Behind): Promise<Server> {
+/** What serves one connection: a server of either era, and how it is told that the client begins to listen. */
+export type Connected = { server: Server; listened(params: JsonObject): Promise<() => Promise<void>> }
+
+/** What it opens goes with it. */
+export async function connected(behind: Behind): Promise<Connected> {
   const heard = (notification: Heard) => void server.notification(notification).catch(() => {})
   const passages = new Passages({ ...behind, shared: false, heard })
   const exchanges = new Exchanges()
@@ -42,7 +45,7 @@ export async function connected(behind: Behind): Promise<Server> {
     exchanges.close()
     void passages.close()
   }
-  return server
+  return { server, listened: (params) => listen(passages, params) }
 }
 
 /** A client of the newer era wants to hear of changes; answers with how to end that. */

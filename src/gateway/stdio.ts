@@ -3,7 +3,8 @@ import { StdioServerTransport, serveStdio as serveEras } from '@modelcontextprot
 import type { Catalog } from '#catalog'
 import { limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
-import { connected } from './passthrough-door.ts'
+import { isListening } from './mcp.ts'
+import { type Connected, connected } from './passthrough-door.ts'
 import { createMcpServer } from './server.ts'
 import type { Verbs } from './verbs.ts'
 
@@ -24,8 +25,12 @@ type Options = {
 
 export async function serveStdio({ verbs, version, home = '', passthrough }: Options): Promise<Stdio> {
   const forms = openForms(formKey(home))
-  const newServer = () =>
-    passthrough === undefined ? createMcpServer(verbs, version, forms) : connected({ verbs, forms, ...passthrough })
+  let through: Connected | null = null
+  const newServer = async () => {
+    if (passthrough === undefined) return createMcpServer(verbs, version, forms)
+    through = await connected({ verbs, forms, ...passthrough })
+    return through.server
+  }
   const transport = new StdioServerTransport(process.stdin, process.stdout, {
     maxBufferSize: limits.stdioMessageBytesMax,
   })
@@ -33,6 +38,11 @@ export async function serveStdio({ verbs, version, home = '', passthrough }: Opt
     transport,
     onerror: (error) => process.stderr.write(`metier: stdio: ${error.message.slice(0, limits.previewCharactersMax)}\n`),
   })
+  const deliver = transport.onmessage
+  transport.onmessage = (message) => {
+    if (isListening(message)) through?.listened(message.params).catch(() => {})
+    deliver?.(message)
+  }
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const ended = transport.onclose
   transport.onclose = () => {

@@ -131,8 +131,7 @@ type Keeping = { secrets: Secrets; chain: { run: RunId }; plan: 'code' | 'dag' }
 /** What a result leaves in the record, without its secrets. */
 export function resultMember(call: OpenCall, result: Result, { secrets, chain, plan }: Keeping) {
   const from = splitToolId(call.tool)?.server ?? 'metier'
-  const { answer } = result
-  const whole = answer === undefined ? {} : { answer: new RawJson(toText(secrets.hide(answer, from))) }
+  const whole = wholeOf(result.answer, secrets, from)
   if (!result.ok) {
     const { context, ...error } = result.error.toJSON()
     const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
@@ -142,8 +141,15 @@ export function resultMember(call: OpenCall, result: Result, { secrets, chain, p
   const bytes = Buffer.byteLength(value.text)
   const isForProgram = plan === 'code' || call.id.includes('.')
   const large = tooLarge(chain.run, call, bytes, isForProgram ? limits.resultBytesMax : limits.blobBytesMax)
-  if (large !== null) return { ok: false, value, error: large.toJSON(), bytes }
+  if (large !== null) return { ok: false, value, error: large.toJSON(), ...whole, bytes }
   return { ok: true, value, ...whole, bytes }
+}
+
+/** An answer too large to be kept is left out: what is made of it may still fit. */
+function wholeOf(answer: Answer | undefined, secrets: Secrets, from: string): { answer?: RawJson } {
+  if (answer === undefined) return {}
+  const text = toText(secrets.hide(answer, from))
+  return Buffer.byteLength(text) > limits.blobBytesMax ? {} : { answer: new RawJson(text) }
 }
 
 type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'> }
