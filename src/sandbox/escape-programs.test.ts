@@ -293,6 +293,10 @@ const bridge: Record<string, Escape> = {
       { level: 'log', text: 'x' },
     ],
   },
+  'an end that is held back': {
+    code: `Promise.prototype.constructor = class {}; Promise.prototype.then = function () { return this }; return 1`,
+    value: 1,
+  },
   'a value that ends the program twice': {
     code: `return { toJSON() { void mcp.a.b({ late: true }); return '"},"end":{"ok":false}' } }`,
     value: '"},"end":{"ok":false}',

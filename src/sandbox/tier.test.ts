@@ -74,7 +74,7 @@ test('where gVisor is demanded a program runs in it, and nothing is left of it a
   skip: noRunsc,
 }, async (t) => {
   const folder = temporary(t)
-  const boxes = openBoxes({ folder, minTier: 'gvisor' })
+  const boxes = opened(t, { folder, minTier: 'gvisor' })
   const { tier, layers, enforced, degraded } = await boxes.isolation()
   assert.equal(tier, 'gvisor')
   assert.deepEqual(layers.slice(0, 4), ['quickjs-wasm', 'process', 'node-permission', 'gvisor'])
