@@ -8,4 +8,5 @@ else {
   process.env.METIER_TEST_ENGINE = 'v8'
   await import('./guest.test.ts')
   await import('./determinism.test.ts')
+  await import('./trace.test.ts')
 }
