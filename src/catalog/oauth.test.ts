@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { type Authorize, type Catalog, openCatalog } from '#catalog'
 import { parseConfig, type Try } from '#model'
 import { type Authorization, root, temporaryFolder } from '#test'
+import { openGrantFile } from './oauth-grant.ts'
 
 const { openAuthorization } = await import(pathToFileURL(join(root, 'test', 'servers', 'authorization.ts')).href)
 
@@ -124,16 +125,22 @@ test('a token that the server refuses is renewed once, and the call made', async
   assert.deepEqual([server.seen.refreshes, server.seen.reuses], [1, 0])
 })
 
+/** As if the token had been given a while ago, and ended in so many seconds. */
+function age(home: string, { url }: Authorization, seconds: number): void {
+  const file = openGrantFile(join(home, 'keys'), 'web', url)
+  const grant = file.read()!
+  file.write({ ...grant, tokens: { ...grant.tokens!, from: Date.now() - 600_000, until: Date.now() + seconds * 1000 } })
+}
+
 test('a token is renewed before it ends', async (t) => {
-  const server = await openServer(t, { seconds: 2 })
-  const { catalog } = open(t, server)
+  const server = await openServer(t)
+  const { catalog, home } = open(t, server)
   await login(catalog)
   await catalog.tools()
-  await new Promise((resolve) => setTimeout(resolve, 1100))
+  age(home, server, 30)
   const before = server.seen.requests.length
   assert.equal(await echo(catalog), 'hi')
-  const [first] = server.seen.requests.slice(before)
-  assert.equal(first, 'POST /token', 'before the server could refuse it')
+  assert.equal(server.seen.requests[before], 'POST /token', 'before the server could refuse it')
 })
 
 test('many calls at once share one renewal', async (t) => {
@@ -206,14 +213,14 @@ test('a login that has ended is said, not tried again, and its refresh token is 
 })
 
 test('an authorization server that is away is a reason to try later, and only when the token is over', async (t) => {
-  const server = await openServer(t, { seconds: 2 })
-  const { catalog } = open(t, server)
+  const server = await openServer(t)
+  const { catalog, home } = open(t, server)
   await login(catalog)
   await catalog.tools()
   server.does.refreshStatus = 503
-  await new Promise((resolve) => setTimeout(resolve, 1100))
+  age(home, server, 30)
   assert.equal(await echo(catalog), 'hi', 'the old token is still good')
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  age(home, server, -1)
   assert.equal(await echo(catalog), 'not_sent UPSTREAM_UNREACHABLE')
   server.does.refreshStatus = 200
   assert.equal(await echo(catalog), 'hi')
