@@ -54,8 +54,9 @@ const bombs: Record<string, Bomb> = {
   },
   'a map of maps': { code: 'const m = new Map(); for (let i = 0; ; i++) m.set(i, new Map([[i, i]]))', limit: 'memory' },
   'a long array from nothing': { code: 'Array.prototype.toReversed.call({ length: 2 ** 26 })', limit: 'memory' },
-  'a flood of calls': {
-    code: `for (let i = 0; ; i++) mcp.fs.read({ path: '/' + i, x: 'x'.repeat(500) })`,
+  'a flood of calls': { code: `for (let i = 0; ; i++) mcp.fs.read({ path: '/' + i })`, limit: 'ticks' },
+  'a flood of large calls': {
+    code: `for (let i = 0; ; i++) mcp.fs.read({ path: '/' + i, x: 'x'.repeat(50000) })`,
     limit: 'memory',
   },
   'URLs that hold memory outside of the engine': {
