@@ -24,6 +24,7 @@ const slow = [
   'src/catalog/catalog.test.ts',
   'src/catalog/guard.test.ts',
   'src/gateway/passthrough.test.ts',
+  'src/gateway/progress.test.ts',
   'src/sandbox/limits.test.ts',
   'src/show/**/*.test.ts',
   'src/verbs/*.test.ts',
