@@ -1,7 +1,7 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
-import { AppError, type IsolationReport, limits, toAppError } from '#model'
+import { AppError, type IsolationReport, isWeaker, limits, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
@@ -166,7 +166,7 @@ async function tierChecks({ config }: Context): Promise<Check[]> {
   const boxes = openScriptBoxes({ folder: join(config.home, 'sandbox') })
   try {
     const { tiers } = await boxes.test()
-    const enough = tiers.some(({ ok }) => ok)
+    const enough = tiers.some(({ tier, ok }) => ok && !isWeaker(tier, config.sandbox.minTier))
     return tiers.map(({ tier, ok, detail, fix }) => ({
       name: `tier ${tier}`,
       ok: ok || enough,
