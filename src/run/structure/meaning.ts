@@ -154,22 +154,18 @@ function joined(parts: (string | null)[][]): Meaning | null {
   return text(parts.reduce((left, right) => left.flatMap((a) => right.map((b) => `${a}${b}`)), ['']))
 }
 
-/** What may be one thing or the other; of different kinds it is only as much as the tools among them. */
+/** What may be one thing or the other: of names all of them, of anything else only what is surely the same. */
 function union(meanings: (Meaning | null)[]): Meaning | null {
   const known = meanings.filter((meaning) => meaning !== null)
   const [first] = known
   if (first === undefined) return null
-  if (!('names' in first)) return known.length === meanings.length && known.length === 1 ? first : same(known, meanings)
-  const alike = known.filter((meaning) => meaning.kind === first.kind) as Extract<Meaning, { names: unknown }>[]
-  const names = new Set(alike.flatMap((meaning) => meaning.names))
-  if (alike.length < meanings.length) names.add(null)
+  const alike = known.filter(({ kind }) => kind === first.kind)
+  const isAll = alike.length === meanings.length
+  if (!('names' in first)) {
+    const isOne = known.length === 1 || (first.kind !== 'function' && first.kind !== 'global')
+    return isAll && isOne ? first : null
+  }
+  const names = new Set((alike as (typeof first)[]).flatMap((meaning) => meaning.names))
+  if (!isAll) names.add(null)
   return names.size > limits.structureOriginsMax ? { ...first, names: [null] } : { ...first, names: [...names] }
-}
-
-function same(known: Meaning[], meanings: (Meaning | null)[]): Meaning | null {
-  const [first] = known
-  const alike = known.every((meaning) => JSON.stringify(meaning.kind) === JSON.stringify(first!.kind))
-  return alike && known.length === meanings.length && first!.kind !== 'function' && first!.kind !== 'global'
-    ? first!
-    : null
 }
