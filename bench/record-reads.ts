@@ -1,4 +1,4 @@
-/** What it costs to read a large record: to verify it, to find a question, to list runs, and to take up those that were cut off. */
+/** What it costs to read a large record: to verify it, to find an approval, to list runs, and to take up those that were cut off. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,8 +57,8 @@ async function reading(home: string): Promise<Bar[]> {
     const figure = async (name: string, bar: number, read: () => unknown) =>
       atMost(bar, name, await repeat(read), 'ms of CPU')
     return [
-      await figure('a question by its id', 1, () => store.approval(asked.body.approval)),
-      await figure('1,000 open questions, with their calls', 50, () => store.openApprovals()),
+      await figure('an approval by its id', 1, () => store.approval(asked.body.approval)),
+      await figure('1,000 open approvals, with their calls', 50, () => store.openApprovals()),
       await figure('1,000 runs that wait', 50, () => store.runs({ status: ['approval_required'] })),
       await figure('the newest 50 runs', 5, () => store.runs({ limit: 50 })),
       await figure('the events of one run', 1, () => store.events(run)),

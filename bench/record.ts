@@ -58,7 +58,7 @@ function youngest(): Bar {
     const words = ['--disable-warning=ExperimentalWarning', import.meta.filename, '--young']
     return Number(execFileSync(process.execPath, words, { encoding: 'utf8' }))
   })
-  return atMost(2.5, 'the same, of the first 100 of a new process', ratios, '5 processes')
+  return atMost(2.5, 'one durable append, the first 100 of a new process', ratios, '5 processes')
 }
 
 async function young(folder: string): Promise<void> {
