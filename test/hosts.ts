@@ -27,6 +27,11 @@ export async function claude(space: Workspace, stub: Stub, prompt: string, goesO
   const env = {
     ANTHROPIC_BASE_URL: stub.url,
     ANTHROPIC_API_KEY: 'stub',
+    // On a busy machine it would otherwise speak to its model before our tools are there.
+    CLAUDE_CODE_MCP_STARTUP_WAIT_MS: '60000',
+    MCP_CONNECTION_NONBLOCKING: '0',
+    MCP_CONNECT_TIMEOUT_MS: '60000',
+    MCP_TIMEOUT: '60000',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   }

@@ -12,7 +12,7 @@ const skip =
 
 test('examples/through-a-host.ts: discover, run, approve, kill -9, resume and verify through Claude Code', {
   skip,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'through-a-host.ts')])
   assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4', '5', '6'], stdout)

@@ -36,7 +36,7 @@ async function gateway(t: TestContext, space: Workspace) {
 for (const transport of ['stdio', 'http'] as const) {
   test(`Claude Code lists our tools, discovers and executes over ${transport}; without a screen it is told at once who must approve`, {
     skip,
-    timeout: 60_000,
+    timeout: 180_000,
   }, async (t) => {
     const space = workspace(t, { config: { policy } })
     const door = transport === 'http' ? await gateway(t, space) : null
@@ -65,7 +65,7 @@ for (const transport of ['stdio', 'http'] as const) {
 
   test(`Codex lists our tools, discovers and executes over ${transport}, and lets its human approve in a form`, {
     skip,
-    timeout: 60_000,
+    timeout: 180_000,
   }, async (t) => {
     const space = workspace(t, { config: { policy } })
     const door = transport === 'http' ? await gateway(t, space) : null
@@ -89,7 +89,7 @@ for (const transport of ['stdio', 'http'] as const) {
   })
 }
 
-test('Codex without a screen gets an answer at once, never a hang', { skip, timeout: 60_000 }, async (t) => {
+test('Codex without a screen gets an answer at once, never a hang', { skip, timeout: 180_000 }, async (t) => {
   const space = workspace(t, { config: { policy } })
   await metier(space, ['connect', 'codex', '--home', space.home])
   const stub = await modelStub(t, script([execute(add)]))
