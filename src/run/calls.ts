@@ -17,6 +17,7 @@ import {
   withoutCode,
 } from './call.ts'
 import type { Desk } from './desk.ts'
+import { Flight } from './flight.ts'
 import { denial, denied, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
@@ -29,11 +30,10 @@ type Resolved = EventBodies['call.resolved']
 export class Calls {
   readonly #desk: Desk
   readonly open = new Map<string, OpenCall>()
-  #moving = 0
+  readonly #flight = new Flight()
   readonly #spent: Spent
   readonly #tell: (tool: string) => void
   #closed = false
-  readonly #queue: OpenCall[] = []
 
   /** `spent` is what a run that is resumed has used up before. */
   constructor(desk: Desk, spent: Spent) {
@@ -60,7 +60,7 @@ export class Calls {
   async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
     const { catalog, chain } = this.#desk
     const definition = isOurs(issued.tool) ? null : ((await catalog.tool(issued.tool)) ?? null)
-    if (this.#closed) return
+    if (this.#closed || this.#desk.isStopped()) return
     const effect = definition?.effect ?? null
     const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
     const edited = this.#desk.edits.has(id) ? { edited: this.#desk.edits.get(id)! } : {}
@@ -84,7 +84,8 @@ export class Calls {
     else {
       call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
       if (this.#closed) return
-      if (recorded.last === 'sent') this.#repeat(call, recorded)
+      if (this.#desk.isStopped()) this.#abandon(call, recorded)
+      else if (recorded.last === 'sent') this.#repeat(call, recorded)
       else if (asked === undefined) this.#route(call)
       else if (answered === undefined) this.#await(call, asked)
       else this.#apply(call, answered)
@@ -103,6 +104,10 @@ export class Calls {
     if (recorded.last === 'resolved') return
     const call = reopened(recorded, recorded, this.#desk.now())
     this.open.set(call.id, call)
+    this.#abandon(call, recorded)
+  }
+
+  #abandon(call: OpenCall, recorded: RecordedCall): void {
     if (recorded.last === 'sent' && !repeats(recorded, this.#desk.now())) call.state = 'uncertain'
     else this.#cancel(call, 'the run is over')
   }
@@ -222,23 +227,19 @@ export class Calls {
   }
 
   #send(call: OpenCall): void {
-    if (this.#moving >= limits.callsInFlightMax) {
-      this.#queue.push(call)
-      return
-    }
-    this.#moving += 1
-    this.#guard(async () => {
-      const began = this.#desk.now()
-      const outcome = await tryUntilKnown(
-        call.effect!,
-        triesOf(call, this.#desk, () => this.#isOpen(call)),
-      ).finally(() => {
-        this.#moving -= 1
-      })
-      if (outcome !== null && this.#isOpen(call)) this.#known(call, outcome, this.#desk.now() - began)
-      const next = this.#queue.shift()
-      if (next !== undefined && this.#isOpen(next)) this.#send(next)
-    })
+    if (this.#desk.isStopped()) return this.#cancel(call, 'the run is over')
+    if (this.#flight.enter(call)) this.#guard(() => this.#try(call))
+  }
+
+  async #try(call: OpenCall): Promise<void> {
+    const isOpen = (one: OpenCall) => this.#isOpen(one)
+    const began = this.#desk.now()
+    const tries = triesOf(call, this.#desk, () => isOpen(call))
+    const outcome = await tryUntilKnown(call.effect!, tries)
+    if (outcome !== null && isOpen(call)) this.#known(call, outcome, this.#desk.now() - began)
+    else if (isOpen(call)) this.#cancel(call, 'the run is over')
+    const next = this.#flight.leave(isOpen)
+    if (next !== undefined) this.#send(next)
   }
 
   #isOpen(call: OpenCall): boolean {

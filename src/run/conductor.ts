@@ -10,7 +10,7 @@ import {
   toText,
 } from '#model'
 import { Calls } from './calls.ts'
-import type { Score } from './desk.ts'
+import type { Desk, Score } from './desk.ts'
 import { Notes } from './notes.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
@@ -42,15 +42,21 @@ export class Conductor {
     this.#replay = new Replay(journal)
     this.#notes = new Notes(score.chain, journal)
     this.#seats = new Seats(score.program)
-    const resolved = (program: string, delivery: Delivery) => this.#resolved(program, delivery)
-    const rested = () => this.#rest()
-    const broken = (error: unknown) => this.#broken(error)
     const { budget, forkedFrom, plan } = journal.started
-    const edits = new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]])
     const question = Promise.withResolvers<void>()
     this.asked = question.promise
-    const lost = (error: AppError) => this.#differ(error)
-    const desk = { ...score, budget, plan: plan.kind, edits, resolved, rested, broken, lost, asked: question.resolve }
+    const desk: Desk = {
+      ...score,
+      budget,
+      plan: plan.kind,
+      edits: new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]]),
+      isStopped: () => this.#stop !== null,
+      resolved: (program, delivery) => this.#resolved(program, delivery),
+      asked: question.resolve,
+      rested: () => this.#rest(),
+      lost: (error) => this.#differ(error),
+      broken: (error) => this.#broken(error),
+    }
     this.#calls = new Calls(desk, journal.spent)
     const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
     this.settled = promise
@@ -149,6 +155,7 @@ export class Conductor {
     if (this.#isDeaf(seat)) return
     this.#notes.take(seat.path, turn)
     for (const call of turn.calls) {
+      if (this.#isDeaf(seat)) return
       seat.issued += 1
       const id = idOf({ program: seat.path, number: seat.issued })
       if (this.#live) await this.#calls.issue(call, id, now)
@@ -195,12 +202,8 @@ export class Conductor {
 
   #halt(stop: Stop): void {
     this.#stop ??= stop
-    this.#drop()
-    this.#rest()
-  }
-
-  #drop(): void {
     this.#seats.drop()
+    this.#rest()
   }
 
   #readInbox(): void {
@@ -230,7 +233,7 @@ export class Conductor {
 
   #lookAround(): void {
     if (this.#stop !== null) {
-      this.#drop()
+      this.#seats.drop()
       this.#withdraw('', true, 'the run is over')
     } else if (this.#seats.root.end !== null) this.#withdraw('', false, 'the program is over')
     else this.#endStalled()
@@ -285,6 +288,6 @@ export class Conductor {
     clearTimeout(this.#wall)
     this.#unsubscribe()
     this.#calls.close()
-    this.#drop()
+    this.#seats.drop()
   }
 }

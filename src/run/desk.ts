@@ -28,6 +28,8 @@ export type Desk = {
   now: () => number
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>
+  /** True when the run is being ended from outside or by an error of its own: nothing more is sent. */
+  isStopped: () => boolean
   /** A result took its place in the record. */
   resolved: (program: string, delivery: Delivery) => void
   /** A human was asked about a call. */

@@ -11,7 +11,7 @@ const toolError: Try = { outcome: 'answered', ok: false, error: new AppError('TO
 const notSent: Try = { outcome: 'not_sent', error }
 const unknown: Try = { outcome: 'unknown', error }
 
-async function outcomeOf(effect: Effect, tries: Try[], slow = 0) {
+async function outcomeOf(effect: Effect, tries: Try[], slow = 0, isLast = () => false) {
   let made = 0
   let time = 0
   const make = async () => {
@@ -24,6 +24,7 @@ async function outcomeOf(effect: Effect, tries: Try[], slow = 0) {
     make,
     pause: async () => {},
     signal,
+    isLast,
   })
   return [outcome?.outcome, made]
 }
@@ -53,7 +54,22 @@ test('tryUntilKnown() makes no try that the record did not take', async () => {
     sent: async () => false,
     pause: async () => {},
     signal,
+    isLast: () => false,
     make: () => assert.fail('nothing may leave'),
   })
   assert.equal(outcome, null)
+})
+
+test('tryUntilKnown() tries nothing again while the run is being stopped, also when that comes during its pause', async () => {
+  const stopped = () => true
+  assert.deepEqual(await outcomeOf('keyed:id', [unknown, answered], 0, stopped), ['given_up', 1])
+  assert.deepEqual(await outcomeOf('idempotent', [notSent, answered], 0, stopped), ['not_sent', 1])
+  assert.deepEqual(await outcomeOf('unsafe', [unknown, answered], 0, stopped), ['in_doubt', 1])
+  assert.deepEqual(await outcomeOf('read', [answered], 0, stopped), ['answered', 1])
+  const duringPause = () => {
+    let asked = 0
+    return () => ++asked > 1
+  }
+  assert.deepEqual(await outcomeOf('keyed:id', [unknown, answered], 0, duringPause()), ['given_up', 1])
+  assert.deepEqual(await outcomeOf('unsafe', [notSent, answered], 0, duringPause()), ['not_sent', 1])
 })

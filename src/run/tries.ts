@@ -25,43 +25,48 @@ export type Tries = {
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
   now(): number
+  /** True when the run is being stopped: what was tried may be answered, but nothing is tried again. */
+  isLast(): boolean
 }
 
 /** Not sent: again, whatever the tool. Answered: that is it. Unknown: again only where repeating is safe. */
 export async function tryUntilKnown(
   effect: Effect,
-  { sent, make, pause, now, signal }: Tries,
+  { sent, make, pause, now, signal, isLast }: Tries,
 ): Promise<Outcome | null> {
   const began = now()
   for (let tries = 1; ; tries++) {
     if (!(await sent())) return null
     const outcome = await make()
     if (outcome.outcome === 'answered') return outcome
-    const final = outcome.error.fate === 'give_up' || tries >= limits.notSentTriesMax
+    const final = outcome.error.fate === 'give_up' || tries >= limits.notSentTriesMax || isLast()
     if (outcome.outcome === 'not_sent' && final) return outcome
     if (outcome.outcome === 'unknown') {
       if (!mayRepeat(effect)) return { outcome: 'in_doubt' }
-      if (tries > limits.unknownTriesMax || now() - began > limits.unknownTriesWithinMs) {
+      if (isLast() || tries > limits.unknownTriesMax || now() - began > limits.unknownTriesWithinMs) {
         return { outcome: 'given_up', error: outcome.error }
       }
     }
     await pause(50 * 2 ** tries, signal).catch(() => {})
+    if (isLast()) return outcome.outcome === 'not_sent' ? outcome : { outcome: 'given_up', error: outcome.error }
   }
 }
 
-type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant'> & Pick<Tries, 'now' | 'pause'>
+type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'isStopped'> &
+  Pick<Tries, 'now' | 'pause'>
 
 /** Commit before effect: a try is on the record, durably, before a byte of it leaves. True secrets are put in at the last moment. */
 export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): Tries {
-  const { chain, queue, secrets, journal, attendant, now, pause } = desk
+  const { chain, queue, secrets, journal, attendant, now, pause, isStopped } = desk
   const { server } = splitToolId(call.tool)!
   const trace = parseTraceparent(journal.started.traceparent)
   return {
     now,
     pause,
+    isLast: isStopped,
     signal: call.abort.signal,
     sent: async () => {
-      if (!isOpen()) return false
+      if (!isOpen() || isStopped()) return false
       call.attempt += 1
       const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
       chain.append('call.sent', { call: call.id, attempt: call.attempt, ...edited })

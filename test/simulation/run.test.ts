@@ -12,7 +12,7 @@ const first = Number(process.env.SEED ?? 1)
 const secrets: Secrets = { hide: (value) => value, reveal: (value) => ({ value, foreign: [] }) }
 
 test(`${rounds} runs from seed ${first} keep every promise`, { timeout: 3_600_000 }, async (t) => {
-  const total = { crashes: 0, doubts: 0, questions: 0, done: 0, failed: 0 }
+  const total = { crashes: 0, doubts: 0, questions: 0, done: 0, failed: 0, cancelled: 0 }
   for (let seed = first; seed < first + rounds; seed++) {
     try {
       await simulate(seed, total)
@@ -30,7 +30,7 @@ test(`${rounds} runs from seed ${first} keep every promise`, { timeout: 3_600_00
   )
 })
 
-type Total = { crashes: number; doubts: number; questions: number; done: number; failed: number }
+type Total = { crashes: number; doubts: number; questions: number; done: number; failed: number; cancelled: number }
 
 async function simulate(seed: number, total: Total): Promise<void> {
   const roll = dice(seed * 2654435761)
@@ -44,6 +44,7 @@ async function simulate(seed: number, total: Total): Promise<void> {
     if (settlement === null) total.crashes += 1
     else if (settlement === 'uncertain') total.doubts += settleDoubts(disk, world, roll, again)
     else if (settlement === 'approval_required') total.questions += answerQuestions(disk, roll)
+    else if (settlement === 'cancelled') total.cancelled += 1
     else total[settlement === 'done' ? 'done' : 'failed'] += 1
   }
   assert.ok(disk.finished, 'the run came to an end')
@@ -101,6 +102,7 @@ async function live(
     pause: (ms, signal) => (ms > 60_000 ? never(signal) : wander(roll)),
   })
   conductor.begin()
+  if (seed % 10 === 7) cancelSoon(disk, roll)
   if (!isDoomed) return conductor.settled
   let end: 'none' | 'killed' | 'settled' = 'none'
   const killed = wander(roll, 60).then(() => {
@@ -121,6 +123,13 @@ async function live(
     },
   )
   return Promise.race([killed, settled])
+}
+
+/** Somebody elsewhere cancels the run, at any time, maybe more than once. */
+function cancelSoon(disk: Disk, roll: Dice): void {
+  void wander(roll, 40).then(() => {
+    if (!disk.finished) disk.send({ type: 'cancel.asked', body: { who: 'human', from: 'cli' } })
+  })
 }
 
 /** Every second run has to do with one box for all its programs: they take it from each other whenever they wait. */
@@ -196,6 +205,10 @@ function check(disk: Disk, world: World, again: Set<string>): void {
   }
   const last = disk.events.at(-1)!
   assert.equal(last.type, 'run.finished', 'nothing follows the end')
+  const cancelled = disk.events.findIndex(({ type }) => type === 'cancel.asked')
+  if (cancelled < 0) return
+  const sentAfter = disk.events.slice(cancelled).filter(({ type }) => type === 'call.sent')
+  assert.deepEqual(sentAfter, [], 'nothing is sent after a cancel')
 }
 
 /** The whole record, replayed into a fresh program, gives the recorded end again. */
