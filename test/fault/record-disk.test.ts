@@ -109,10 +109,18 @@ function mountSmall(t: TestContext): string {
   return disk
 }
 
-/** Leaves so many bytes free. */
+/** Leaves so many bytes free. The writer may take some meanwhile, for its log: then once more. */
 function fill(disk: string, left: number): void {
-  const { bavail, bsize } = statfsSync(disk)
-  writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - left))
+  const filler = join(disk, 'filler')
+  for (let tries = 3; ; tries--) {
+    const { bavail, bsize } = statfsSync(disk)
+    try {
+      return writeFileSync(filler, Buffer.alloc(bavail * bsize - left))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || tries === 0) throw error
+      rmSync(filler, { force: true })
+    }
+  }
 }
 
 async function appendUntilRefused(chain: Chain, value: unknown): Promise<{ last: number; refused: unknown }> {
