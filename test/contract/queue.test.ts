@@ -1,5 +1,6 @@
 /** The queue in this process, with the catalogue's word for what a dead owner left, against the contract. */
 import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { leftoversOf } from '#catalog'
 import { newId, type ProcessId } from '#model'
 import { openLocalQueue } from '#run'
@@ -11,6 +12,10 @@ queueContract('in this process', async (t, make) => ({
     const owner = newId<ProcessId>()
     const guard = spawn('sh', ['-c', `sleep ${ms / 1000}; true`, 'metier-guard', owner], { stdio: 'ignore' })
     t.after(() => guard.kill('SIGKILL'))
-    return { owner, isAlive: () => guard.exitCode === null && guard.signalCode === null }
+    // A process that ended has no command line any more, also before we hear of its end.
+    return {
+      owner,
+      isAlive: () => existsSync(`/proc/${guard.pid}`) && readFileSync(`/proc/${guard.pid}/cmdline`).length > 0,
+    }
   },
 }))
