@@ -65,7 +65,9 @@ export function unjustified(revision: Revision): string[] {
 }
 
 function countsOf(output: string): string {
-  const marks = (mark: string) => output.split('\n').filter((line) => line.startsWith(`${mark} `)).length
+  const names = (mark: string) => [...output.matchAll(new RegExp(`^${mark} ([^\\s:]+):`, 'gm'))].map(([, name]) => name)
   const total = /^Total: (.*)$/m.exec(output)?.[1] ?? 'nothing was counted'
-  return `${marks('✓')} scenarios pass, ${marks('✗')} do not; checks: ${total}`
+  const failing = names('✗')
+  const named = failing.length === 0 ? '' : ` (${failing.join(', ')})`
+  return `${names('✓').length} scenarios pass, ${failing.length} do not${named}; checks: ${total}`
 }
