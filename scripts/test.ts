@@ -23,11 +23,21 @@ const checks: Check[] = [
 const slow = [
   'src/catalog/catalog.test.ts',
   'src/catalog/guard.test.ts',
+  'src/catalog/oauth.test.ts',
+  'src/gateway/approvals.test.ts',
+  'src/gateway/elicit.test.ts',
   'src/gateway/passthrough.test.ts',
   'src/gateway/progress.test.ts',
+  'src/gateway/stdio.test.ts',
+  'src/run/spent.test.ts',
+  'src/sandbox/escape.test.ts',
+  'src/sandbox/isolation.test.ts',
   'src/sandbox/limits.test.ts',
+  'src/sandbox/tier.test.ts',
+  'src/sandbox/v8*.test.ts',
   'src/show/**/*.test.ts',
   'src/verbs/*.test.ts',
+  'scripts/services.test.ts',
   'scripts/test.test.ts',
 ]
 
