@@ -1,8 +1,10 @@
 /** The tour that a newcomer takes first. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
-import { metier, workspace } from '#test'
+import { stripVTControlCharacters } from 'node:util'
+import { binary, metier, workspace } from '#test'
 
 test('metier demo discovers, executes, asks, crashes, resumes and verifies, and does nothing twice', async (t) => {
   const { code, json, stdout, stderr } = await metier(workspace(t), ['demo', '--json'])
@@ -18,4 +20,16 @@ test('metier demo discovers, executes, asks, crashes, resumes and verifies, and 
     [1, 2, 3].map((order) => `order ${order} shipped 1 time`),
   )
   assert.equal(json.verify.ok, true)
+})
+
+test('metier demo ends with commands that can be typed as they stand', (t) => {
+  const { stdout, stderr } = spawnSync(binary, ['demo'], { encoding: 'utf8' })
+  const [, ways = ''] = stripVTControlCharacters(stdout).split('Look around\n')
+  const folder = /cd (\S+)/.exec(ways)?.[1]
+  assert.ok(folder, stdout + stderr)
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  assert.equal(ways.trim().split('\n').length, 4, ways)
+  const typed = spawnSync('sh', ['-ec', ways], { encoding: 'utf8' })
+  assert.equal(typed.status, 0, typed.stderr)
+  assert.match(typed.stdout, /post:ship/)
 })

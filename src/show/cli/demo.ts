@@ -119,9 +119,9 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
   show(
     'Look around',
     `cd ${stage.folder}`,
-    `${faint('metier')} runs`,
-    `${faint('metier')} run show ${killed.run}`,
-    `${faint('metier')} audit show ${killed.run}`,
+    `${faint(programPath)} runs`,
+    `${faint(programPath)} run show ${killed.run}`,
+    `${faint(programPath)} audit show ${killed.run}`,
   )
   return {
     folder: stage.folder,
