@@ -117,15 +117,19 @@ async function runStage({ name, patterns, except = [], concurrency }: Stage, opt
   return entries
 }
 
-/** A test file that others import is what they share: its tests, if it has any, run with theirs. */
+/**
+ * A test file that others import is what they share: its tests, if it has any, run with theirs, also where those others belong to
+ * another stage.
+ */
 function testFiles(patterns: string[], except: string[], cwd: string): string[] {
-  const files = globSync(patterns, { cwd, exclude: ['**/node_modules/**', ...except] }).sort()
+  const all = globSync(patterns, { cwd, exclude: ['**/node_modules/**'] })
   const shared = new Set(
-    files.flatMap((file) =>
+    all.flatMap((file) =>
       importsOf(readFileSync(join(cwd, file), 'utf8')).map(({ specifier }) => join(dirname(file), specifier)),
     ),
   )
-  return files.filter((file) => !shared.has(file))
+  const others = new Set(globSync(except, { cwd }))
+  return all.filter((file) => !shared.has(file) && !others.has(file)).sort()
 }
 
 function printFile(stage: string, { file, tests, counted, ms, output }: FileReport): void {
