@@ -5,16 +5,17 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Catalog, openCatalog } from '#catalog'
-import { type EventBodies, newId, type Plan, parseConfig, type RunId } from '#model'
+import { newId, type Plan, parseConfig, type RunId } from '#model'
 import type { Store } from '#record'
 import { atOnce, payload, preferUs, type Rate, rate, steps } from './peers/chain.ts'
 import { chainCode, chainGraph, homeFolder, inProcess, openBench, runToEnd, stepServer } from './peers/ours.ts'
+import { start } from './record/bars.ts'
 
 type Row = Rate & { name: string; cpuUs: number }
 
 /** The same events in the same commits, and nothing else: what an engine on this record could reach at best. */
 async function recordAlone(store: Store): Promise<void> {
-  const chain = store.startRun(newId<RunId>(), started)
+  const chain = store.startRun(newId<RunId>(), start)
   for (let i = 1; i <= steps; i++) {
     const call = String(i)
     chain.append('call.issued', {
@@ -31,20 +32,6 @@ async function recordAlone(store: Store): Promise<void> {
     chain.append('call.resolved', { call, attempt: 1, outcome: 'answered', ok: true, value, ms: 0, by: 'upstream' })
   }
   await chain.finish({ status: 'done', result: steps, callCount: steps, ms: 0 })
-}
-
-const started: EventBodies['run.started'] = {
-  intent: null,
-  mode: 'run',
-  plan: { kind: 'code', source: '', digest: '' },
-  args: {},
-  actor: { kind: 'cli', name: 'bench' },
-  permissions: 'privileged',
-  budget: { calls: 1, wallMs: 1, bytes: 1 },
-  seed: '00'.repeat(32),
-  engine: { name: '', version: '', digest: '' },
-  servers: {},
-  isolation: null,
 }
 
 /** CPU is that of this process, writer included; boxes and servers are others. */
