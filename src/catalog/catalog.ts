@@ -11,7 +11,7 @@ import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
 import { openIndexer } from './indexer.ts'
 import { leftoversOf } from './leftovers.ts'
-import type { Login, Oauth } from './oauth.ts'
+import type { Login, Logout, Oauth } from './oauth.ts'
 import type { Passage, PassageOptions } from './passage.ts'
 import { type PinRecord, Pins } from './pins.ts'
 import { type Found, type Query, search } from './search.ts'
@@ -22,6 +22,7 @@ export { certainProblems, type Open } from './certain.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
 export { buildIndex, type Index, openIndexer } from './indexer.ts'
 export { leftoversOf } from './leftovers.ts'
+export type { Logout } from './oauth.ts'
 export { openCallback } from './oauth-callback.ts'
 export { authorizationFetch } from './oauth-fetch.ts'
 export type { Authorize } from './oauth-flow.ts'
@@ -60,8 +61,8 @@ export type Catalog = {
   search(query: Query): Promise<Found & { silent: string[] }>
   /** A person gives us the right to use a server; it is kept for every process of the home. */
   login(server: string, login: Login): Promise<void>
-  /** False where there was nothing to forget. */
-  logout(server: string): boolean
+  /** Gives it back, to the authorization server too where that takes it. */
+  logout(server: string, signal: AbortSignal): Promise<Logout>
   /** Ends every server. */
   close(): Promise<void>
 }
@@ -129,7 +130,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
       }
     },
     login: (server, login) => oauthOf(entries, server).login(login),
-    logout: (server) => oauthOf(entries, server).logout(),
+    logout: (server, signal) => oauthOf(entries, server).logout(signal),
     async close() {
       for (const { shapes } of entries.values()) shapes.close()
       await Promise.all(linesOf(entries).map((line) => line.close()))

@@ -153,7 +153,8 @@ function checkIssuer(
   throw new AppError('PERMISSION_DENIED', message, { named, issuer })
 }
 
-function signedBy(clientId: string, privateKey: string) {
+/** With a key in place of a secret. */
+export function signedBy(clientId: string, privateKey: string) {
   const alg = createPrivateKey(privateKey).asymmetricKeyType === 'ec' ? 'ES256' : 'RS256'
   return createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg })
 }

@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { type Authorize, type Catalog, openCatalog } from '#catalog'
 import { parseConfig, type Try } from '#model'
@@ -111,8 +112,59 @@ test('login() brings a token that only this home can read, and the server answer
     'LOGIN_REQUIRED',
     'a token is for one address',
   )
-  assert.equal(again.catalog.logout('web'), true)
+  assert.equal((await again.catalog.logout('web', signal)).had, true)
   assert.equal(await echo(catalog), 'not_sent LOGIN_REQUIRED', 'a logout holds for every process')
+})
+
+test('logout() gives the tokens back to who gave them, the one that renews first', async (t) => {
+  const server = await openServer(t)
+  const { catalog } = open(t, server)
+  await login(catalog)
+  await echo(catalog)
+  const [refresh, access] = [[...server.refresh.keys()].at(-1), server.seen.bearers.at(-1)]
+  assert.deepEqual(await catalog.logout('web', signal), { had: true, revoked: true })
+  assert.deepEqual(server.seen.revocations, [refresh, access])
+  const stolen = await fetch(server.url, { method: 'POST', headers: { authorization: `Bearer ${access}` } })
+  assert.equal(stolen.status, 401, 'a copy of it is worth nothing')
+  assert.deepEqual(await catalog.logout('web', signal), { had: false, revoked: false })
+  assert.equal(server.seen.revocations.length, 2)
+})
+
+test('logout() forgets a login also where its issuer takes no tokens back, or cannot be told, and says which', async (t) => {
+  const server = await openServer(t, { revokeStatus: null })
+  const { catalog } = open(t, server)
+  await login(catalog)
+  assert.deepEqual(await catalog.logout('web', signal), { had: true, revoked: false })
+  assert.deepEqual(server.seen.revocations, [])
+  server.does.revokeStatus = 503
+  await login(catalog)
+  const why = 'the authorization server answers 503'
+  assert.deepEqual(await catalog.logout('web', signal), { had: true, revoked: false, why })
+  assert.equal((await catalog.tools()).problems[0]!.error.code, 'LOGIN_REQUIRED')
+})
+
+test('logout() waits for whoever renews, so that nothing brings the login back', async (t) => {
+  const server = await openServer(t, { refreshMs: 300, revokeStatus: null })
+  const { catalog, home } = open(t, server)
+  await login(catalog)
+  await catalog.tools()
+  expire(server)
+  const renewed = echo(catalog)
+  while (server.seen.refreshes === 0) await pause(5)
+  const other = open(t, server, { home })
+  assert.deepEqual(await other.catalog.logout('web', signal), { had: true, revoked: false })
+  await renewed
+  assert.equal(await echo(other.catalog), 'not_sent LOGIN_REQUIRED')
+})
+
+test('logout() proves who we are with the credentials of the configuration', async (t) => {
+  const server = await openServer(t)
+  server.addClient('us', 'a-secret-of-ours')
+  const oauth = { grant: 'client_credentials', clientId: 'us', clientSecret: 'a-secret-of-ours', issuer: server.origin }
+  const { catalog } = open(t, server, { oauth })
+  assert.equal(await echo(catalog), 'hi')
+  assert.deepEqual(await catalog.logout('web', signal), { had: true, revoked: true })
+  assert.deepEqual(server.seen.revocations, [server.seen.bearers.at(-1)])
 })
 
 test('a token that the server refuses is renewed once, and the call made', async (t) => {

@@ -6,6 +6,7 @@ import { hide } from './hide.ts'
 import { authorizationFetch } from './oauth-fetch.ts'
 import { type Authorize, ask, isRefused, refresh } from './oauth-flow.ts'
 import { type Grant, isOver, isWorn, openGrantFile, secretsIn, type Tokens } from './oauth-grant.ts'
+import { revoke } from './oauth-revoke.ts'
 
 export type OauthOptions = {
   server: string
@@ -18,6 +19,9 @@ export type OauthOptions = {
 }
 
 export type Login = { authorize: Authorize; scope?: string; signal: AbortSignal }
+
+/** `revoked` where the tokens are worth nothing any more; `why` where they should be and may not. */
+export type Logout = { had: boolean; revoked: boolean; why?: string }
 
 /** Why a server refused a request; null where it did not. */
 type Challenge = { more: boolean; scope?: string; resourceMetadataUrl?: URL }
@@ -67,10 +71,19 @@ export class Oauth {
     await this.#file.locked(signal, async () => this.#file.write(grant))
   }
 
-  logout(): boolean {
-    const had = this.#file.read() !== null
-    this.#file.remove()
-    return had
+  /** Forgotten here whatever the authorization server says; not while somebody renews, who would bring it back. */
+  async logout(signal: AbortSignal): Promise<Logout> {
+    const grant = await this.#file.locked(signal, async () => {
+      const known = this.#known(this.#file.read())
+      this.#file.remove()
+      return known
+    })
+    if (grant === null) return { had: false, revoked: false }
+    try {
+      return { had: true, revoked: await revoke(grant, this.#options.config, this.#ask) }
+    } catch (error) {
+      return { had: true, revoked: false, why: hide((error as Error).message, this.secrets()) }
+    }
   }
 
   /** What the server got from us and must not tell on. */

@@ -23,6 +23,8 @@ export type Behaviour = {
   refusesAll: boolean
   /** Refreshing answers with this status. */
   refreshStatus: number
+  /** Tokens are taken back, and answered with this status; null where there is no such endpoint. */
+  revokeStatus: number | null
   /** Where the token endpoint sends us instead of answering. */
   tokenRedirect: string | null
   /** Where the protected server sends us instead of answering. */
@@ -40,7 +42,7 @@ const token = () => randomBytes(24).toString('base64url')
 export async function openAuthorization(behaviour: Partial<Behaviour> = {}) {
   const does: Behaviour = {
     ...{ seconds: 3600, refreshMs: 0, scope: 'tools', issuer: null, resource: null, iss: null, refusesAll: false },
-    ...{ refreshStatus: 200, tokenRedirect: null, redirect: null },
+    ...{ refreshStatus: 200, revokeStatus: 200, tokenRedirect: null, redirect: null },
     ...behaviour,
   }
   const clients = new Map<string, Client>()
@@ -55,6 +57,7 @@ export async function openAuthorization(behaviour: Partial<Behaviour> = {}) {
     reuses: 0,
     registrations: 0,
     bodies: [] as string[],
+    revocations: [] as string[],
   }
   const server = createServer(
     (request, response) => void answer(request, response).catch(() => response.writeHead(500).end()),
@@ -84,6 +87,7 @@ export async function openAuthorization(behaviour: Partial<Behaviour> = {}) {
       authorization_endpoint: `${origin}/authorize`,
       token_endpoint: `${origin}/token`,
       registration_endpoint: `${origin}/register`,
+      ...(does.revokeStatus === null ? {} : { revocation_endpoint: `${origin}/revoke` }),
       response_types_supported: ['code'],
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
@@ -149,6 +153,14 @@ export async function openAuthorization(behaviour: Partial<Behaviour> = {}) {
     return give(old.family, client, old.scope, old.resource)
   }
 
+  /** A refresh token takes its whole login with it, an access token only itself; what is not known is revoked already. */
+  function revoke(given: string, client: string): void {
+    seen.revocations.push(given)
+    const login = refresh.get(given)
+    if (login?.client === client) revoked.add(login.family)
+    if (access.get(given)?.client === client) access.delete(given)
+  }
+
   function clientOf(request: IncomingMessage, body: URLSearchParams): string | null {
     const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1]
     const [id, secret] =
@@ -166,6 +178,13 @@ export async function openAuthorization(behaviour: Partial<Behaviour> = {}) {
       return say({ resource: does.resource ?? url, authorization_servers: [origin] })
     if (pathname === '/.well-known/oauth-authorization-server') return say(metadata())
     if (pathname === '/authorize') return authorize(searchParams, response)
+    if (pathname === '/revoke') {
+      const body = new URLSearchParams(Buffer.concat(await Array.fromAsync(request)).toString())
+      const client = clientOf(request, body)
+      if (client === null) return say({ error: 'invalid_client' }, 401)
+      revoke(body.get('token') ?? '', client)
+      return void response.writeHead(does.revokeStatus ?? 404).end()
+    }
     if (pathname === '/register' || pathname === '/token') {
       const text = Buffer.concat(await Array.fromAsync(request)).toString()
       if (pathname === '/register') {

@@ -1,7 +1,7 @@
 /** Commands that give and take back the right to use a server behind an address. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { openCallback } from '#catalog'
+import { type Logout, openCallback } from '#catalog'
 import { AppError } from '#model'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
@@ -42,16 +42,24 @@ export const loginCommands: Record<string, Command> = {
   'servers logout': {
     group: 'Set up',
     usage: 'servers logout SERVER',
-    does: 'forget the login to a server',
+    does: 'forget the login to a server, and give its tokens back',
     words: [1, 1],
-    run: async ({ words, verbs, json, print }) => {
+    run: async ({ words, verbs, json, print, signal }) => {
       const server = words[0]!
-      const had = (await verbs()).catalog.logout(server)
-      if (json) print(JSON.stringify({ server, ok: had }))
-      else print(had ? `${good('✓')} The login to ${server} is forgotten` : `There was no login to ${server}`)
+      const logout = await (await verbs()).catalog.logout(server, signal)
+      const { had, ...rest } = logout
+      if (json) print(JSON.stringify({ server, ok: had, ...rest }))
+      else print(farewell(server, logout))
       return exit.done
     },
   },
+}
+
+function farewell(server: string, { had, revoked, why }: Logout): string {
+  if (!had) return `There was no login to ${server}`
+  if (revoked) return `${good('✓')} The login to ${server} is forgotten, and its tokens are revoked`
+  const state = why === undefined ? 'its issuer takes no tokens back' : `its issuer could not be told: ${why}`
+  return `${good('✓')} The login to ${server} is forgotten here; ${state}, so its tokens are good until they end`
 }
 
 /** The port that the configuration names, for authorization servers that know our address beforehand. */

@@ -64,7 +64,8 @@ test('servers login goes through a browser and back, and everybody else says bef
     const bytes = readFileSync(join(parentPath, name), 'latin1')
     for (const secret of secrets) assert(!bytes.includes(secret), `${name} holds a token`)
   }
-  assert.match((await metier(space, ['servers', 'logout', 'web'])).stdout, /is forgotten/)
+  assert.match((await metier(space, ['servers', 'logout', 'web'])).stdout, /is forgotten, and its tokens are revoked/)
+  assert.equal(server.seen.revocations.length, 2)
   assert.equal((await metier(space, ['servers'])).code, 4)
 })
 
