@@ -11,7 +11,7 @@ import type { Verbs } from '#verbs'
 
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
-const { exportSpans, readCommand, readTelemetry, runCommand, showError } = await import('#show')
+const { exportSpans, readCommand, readTelemetry, runCommand, showError, UsageError } = await import('#show')
 
 const { env, argv } = process
 const stop = new AbortController()
@@ -62,7 +62,8 @@ async function perform(parsed: Parsed): Promise<number> {
     note: log,
     write: (chunk) =>
       new Promise((done, fail) => process.stdout.write(chunk, (error) => (error ? fail(error) : done()))),
-    stdin: readStdin,
+    stdin: async () => (await readStdin()).toString('utf8'),
+    stdinBytes: readStdin,
     readFile: readText,
     verbs: () => (opened ??= open()),
     signal: stop.signal,
@@ -101,10 +102,10 @@ function homeFolder(option: unknown, file: string | null): string {
   return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'metier')
 }
 
-async function readStdin(): Promise<string> {
+async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 async function readText(path: string): Promise<string> {
@@ -113,6 +114,6 @@ async function readText(path: string): Promise<string> {
   } catch (error) {
     const details =
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : (error as Error).message
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot read ${path}: ${details}`, { param: 'FILE', details })
+    throw new UsageError(`Cannot read ${path}: ${details}`)
   }
 }

@@ -74,7 +74,7 @@ export function done(space: Workspace, tool: string): Effect[] {
 // biome-ignore lint/suspicious/noExplicitAny: what a command prints is looked into by assertions, member by member.
 export type Printed = any
 export type Ran = { code: number | null; killed: boolean; stdout: string; stderr: string; json: Printed }
-export type RunOptions = { input?: string; killWhen?: () => boolean; env?: Record<string, string> }
+export type RunOptions = { input?: string | Uint8Array; killWhen?: () => boolean; env?: Record<string, string> }
 
 function start(space: Workspace, args: string[], env: Record<string, string> = {}): ChildProcess {
   const base = {

@@ -1,7 +1,7 @@
 /** Verification: every chain against itself, the home's chain, the signed checkpoints and the index; names the first bad event. */
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { homeChain, type RunStatus } from '#model'
+import { AppError, homeChain, type RunStatus } from '#model'
 import { isFinished } from './apply.ts'
 import { homePaths } from './home.ts'
 import { openForReading } from './schema.ts'
@@ -33,6 +33,7 @@ export async function verifyOn(home: string, walk: Walk, only?: string): Promise
     checkEnd(database, walk, only)
     return { ok: true, events: walk.good }
   } catch (error) {
+    if (error instanceof AppError && error.code === 'RUN_NOT_FOUND') throw error
     const { run, n } = error instanceof Fault ? error : walk.due
     return { ok: false, events: walk.good, firstBad: { run, n }, reason: (error as Error).message }
   } finally {
@@ -87,13 +88,19 @@ function checkEnd(database: DatabaseSync, { chains, stray }: Walk, only: string 
     }
     compareWithIndex(run, chain, index.get(run))
   }
-  if (only !== undefined && !chains.has(only)) throw new Fault(only, 1, 'the home has no run of this id')
+  if (only !== undefined && !chains.has(only)) throw unknownRun(only)
   if (only !== undefined) return
   const isKnown = ({ run }: { run: string }) => chains.get(run)?.isPurged === false
   const unknown = stray ?? rows.map(({ run }) => ({ run, n: 1 })).find((row) => !isKnown(row))
   if (unknown) throw new Fault(unknown.run, unknown.n, 'the home knows no such run, or has purged it')
   const lost = rows.find(({ run, seq }) => chains.get(run)!.seq !== seq)
   if (lost) throw new Fault(lost.run, lost.n, 'the index does not lead to it')
+}
+
+/** The home verified without it: nothing is broken, there is nothing to verify. */
+function unknownRun(run: string): AppError {
+  const message = `Cannot verify the run "${run}": the home has no run of this id; "metier runs" lists them`
+  return new AppError('RUN_NOT_FOUND', message, { run })
 }
 
 /** The index may lag behind nothing: it is written in the same transaction as the events. */

@@ -1,7 +1,15 @@
 /** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
 import { AppError, toAppError } from '#model'
 import { catalogCommands } from './cli/catalog-commands.ts'
-import { type Command, type Context, globalOptions, type Parsed, parseCommand, UsageError } from './cli/command.ts'
+import {
+  type Command,
+  type Context,
+  commandsUnder,
+  globalOptions,
+  type Parsed,
+  parseCommand,
+  UsageError,
+} from './cli/command.ts'
 import { connectCommands } from './cli/connect.ts'
 import { decideCommands } from './cli/decide-commands.ts'
 import { demo } from './cli/demo.ts'
@@ -21,11 +29,14 @@ export { globalOptions, UsageError }
 const explain: Record<string, Command> = {
   help: {
     group: 'Set up',
-    usage: 'help',
-    does: 'this page',
-    words: [0, 1],
-    run: async ({ print }) => {
-      print(help(commands))
+    usage: 'help [COMMAND]',
+    does: 'this page, or what it says of a command',
+    unconfigured: true,
+    words: [0, 2],
+    run: async ({ print, words }) => {
+      const meant = commandsUnder(words, commands)
+      const usages = Object.values(meant).map(({ usage, does }) => `usage: metier ${usage}\n  ${does}`)
+      print(words.length === 0 ? help(commands) : usages.join('\n'))
       return exit.done
     },
   },
@@ -33,6 +44,7 @@ const explain: Record<string, Command> = {
     group: 'Set up',
     usage: 'version',
     does: 'the version',
+    unconfigured: true,
     words: [0, 0],
     run: async ({ print, version, json }) => {
       print(json ? JSON.stringify({ version }) : version)
@@ -59,11 +71,7 @@ export function readCommand(argv: readonly string[]): Parsed {
   return parseCommand(argv, commands)
 }
 
-export async function runCommand({ command, options }: Parsed, context: Context): Promise<number> {
-  if (options.help === true) {
-    context.print(`usage: metier ${command.usage}\n  ${command.does}`)
-    return exit.done
-  }
+export function runCommand({ command }: Parsed, context: Context): Promise<number> {
   return command.run(context)
 }
 

@@ -3,7 +3,7 @@ import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, type Tool, type ToolDiff } from '#model'
 import { dangerOf, decide, standingRules } from '#run'
 import { changes } from './changes.ts'
-import type { Command, Context } from './command.ts'
+import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, counted, faint, good, oneLine, strong, table, visible, warn } from './paint.ts'
 
@@ -15,10 +15,11 @@ export const catalogCommands: Record<string, Command> = {
     options: { limit: { type: 'string' }, server: { type: 'string' }, schemas: { type: 'boolean' } },
     words: [1, 100],
     run: async ({ verbs, words, options, caller, json, print, note, config }) => {
-      const { limit, server, schemas } = options
+      const { server, schemas } = options
+      const limit = numberOption(options, 'limit', 1)
       const input = {
         intent: words.join(' '),
-        ...(limit === undefined ? {} : { limit: Number(limit) }),
+        ...(limit === undefined ? {} : { limit }),
         ...(server === undefined ? {} : { filter: { server } }),
         ...(schemas === undefined ? {} : { schemas }),
       }

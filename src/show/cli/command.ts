@@ -18,6 +18,7 @@ export type Context = {
   /** Progress and notes on stderr, unless --quiet. */
   note(text: string): void
   stdin(): Promise<string>
+  stdinBytes(): Promise<Uint8Array>
   readFile(path: string): Promise<string>
   write(chunk: Uint8Array): Promise<void>
   /** Opened when first asked for, closed when the command ends. */
@@ -54,26 +55,80 @@ export type Parsed = { name: string; command: Command; options: Options; words: 
 /** Commands may have two words (`audit verify`): the longest name that fits is meant. */
 export function parseCommand(argv: readonly string[], commands: Record<string, Command>): Parsed {
   const plain = argv.filter((word, index) => !word.startsWith('-') && !takesValue(argv[index - 1]))
+  const asked = askedInsteadOf(argv, plain)
+  if (asked !== null) return { command: commands[asked.name]!, ...asked }
   const two = `${plain[0]} ${plain[1]}`
   const name = Object.hasOwn(commands, two) ? two : (plain[0] ?? 'help')
-  const command = commands[name]
-  if (command === undefined) throw new UsageError(`there is no command "${name}"; "metier help" lists them`)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) throw new UsageError(noSuchCommand(plain, Object.keys(commands)))
   const { values, positionals } = read(argv, command)
   const words = positionals.slice(name.split(' ').length)
   const [least, most] = command.words
-  if (values.help !== true && (words.length < least || words.length > most))
-    throw new UsageError(`usage: metier ${command.usage}`)
+  if (words.length < least || words.length > most) throw new UsageError(`usage: metier ${command.usage}`)
   return { name, command, options: values as Options, words }
+}
+
+/** Whoever asks for help gets it, whatever else the line says. */
+function askedInsteadOf(argv: readonly string[], plain: string[]): Pick<Parsed, 'name' | 'options' | 'words'> | null {
+  const given = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length)
+  const options = { json: given.includes('--json') }
+  if (given.includes('--help') || given.includes('-h')) return { name: 'help', options, words: plain }
+  return plain.length === 0 && given.includes('--version') ? { name: 'version', options, words: [] } : null
 }
 
 function takesValue(word: string | undefined): boolean {
   return word === '--home' || word === '--config'
 }
 
+/** Commands that begin with the words, or the page of all where there are none. */
+export function commandsUnder(words: readonly string[], commands: Record<string, Command>): Record<string, Command> {
+  const isMeant = (start: string) => (name: string) => name === start || name.startsWith(`${start} `)
+  const [one = '', two] = words
+  const longest = two !== undefined && Object.hasOwn(commands, `${one} ${two}`) ? `${one} ${two}` : one
+  const names = Object.keys(commands).filter(words.length === 0 ? () => true : isMeant(longest))
+  if (names.length === 0) throw new UsageError(noSuchCommand(words, Object.keys(commands)))
+  return Object.fromEntries(names.map((name) => [name, commands[name]!]))
+}
+
+function noSuchCommand([one = '', two]: readonly string[], names: readonly string[]): string {
+  const under = names.filter((name) => name.startsWith(`${one} `))
+  if (under.length > 0) {
+    const said = two === undefined ? `"${one}" is only half a command` : `there is no command "${one} ${two}"`
+    return `${said}; there ${under.length === 1 ? 'is' : 'are'} ${under.join(', ')}`
+  }
+  const firstWords = new Set(names.map((name) => name.split(' ')[0]!))
+  const close = [...firstWords].filter((name) => isClose(one, name))
+  const meant = close.length === 0 ? '' : `, but ${close.map((name) => `"${name}"`).join(', ')}`
+  return `there is no command "${one}"${meant}; "metier help" lists them`
+}
+
+/** One letter too many, too few or wrong, or two that changed places. */
+function isClose(given: string, name: string): boolean {
+  if (given.length < 3 || Math.abs(given.length - name.length) > 1) return false
+  let from = 0
+  while (from < name.length && given[from] === name[from]) from++
+  const [a, b] = [given.slice(from), name.slice(from)]
+  const isSwapped = a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2)
+  return a.slice(1) === b || a === b.slice(1) || a.slice(1) === b.slice(1) || isSwapped
+}
+
 function read(argv: readonly string[], command: Command) {
   try {
     return parseArgs({ args: [...argv], options: { ...globalOptions, ...command.options }, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('\n')[0]}\nusage: metier ${command.usage}`)
+    const [, option] = /^Unknown option '([^']+)'/.exec((error as Error).message) ?? []
+    const [line] = (error as Error).message.split('\n')
+    const said = option === undefined ? line : `there is no option ${option}`
+    throw new UsageError(`${said}\nusage: metier ${command.usage}`)
   }
+}
+
+/** A whole number that an option gives. */
+export function numberOption(options: Options, name: string, least = 0, most = Number.MAX_SAFE_INTEGER) {
+  const text = options[name]
+  if (text === undefined) return undefined
+  const number = /^\d+$/.test(String(text)) ? Number(text) : Number.NaN
+  if (number >= least && number <= most) return number
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  throw new UsageError(`--${name} takes a whole number ${range}, not "${text}"`)
 }

@@ -5,12 +5,22 @@ import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { AppError, type ArtifactId, parseId, type RunId } from '#model'
 import { homePaths, openArtifactFolder } from '#record'
-import type { Command } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good, oneLine, table } from './paint.ts'
 
 /** The owner of what a person stores by hand: the nil UUID. */
 const nobody = '00000000-0000-0000-0000-000000000000'
+
+const whole = (bytes: Uint8Array) => ({ bytes: bytes.length, content: Readable.from([bytes]) })
+
+async function opened(file: string) {
+  const found = await stat(file).catch(() => null)
+  if (found === null || !found.isFile()) {
+    throw new UsageError(`Cannot read ${file}: ${found === null ? 'there is no such file' : 'it is no file'}`)
+  }
+  return { bytes: found.size, content: createReadStream(file) }
+}
 
 export const recordCommands: Record<string, Command> = {
   'audit verify': {
@@ -97,11 +107,9 @@ export const recordCommands: Record<string, Command> = {
     does: 'store a file',
     options: { name: { type: 'string' } },
     words: [1, 1],
-    run: async ({ config, verbs, words, options, stdin, json, print }) => {
+    run: async ({ config, verbs, words, options, stdinBytes, json, print }) => {
       const file = words[0]!
-      const text = file === '-' ? Buffer.from(await stdin()) : null
-      const bytes = text === null ? (await stat(file)).size : text.length
-      const content = text === null ? createReadStream(file) : Readable.from([text])
+      const { bytes, content } = file === '-' ? whole(await stdinBytes()) : await opened(file)
       const name = typeof options.name === 'string' ? options.name : file === '-' ? 'stdin.txt' : basename(file)
       const stored = await openArtifactFolder(homePaths(config.home).artifacts).put({
         owner: nobody,

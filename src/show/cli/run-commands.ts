@@ -1,8 +1,8 @@
 /** Commands that run something or look at what ran. */
-import { AppError, type Json, type JsonObject, limits } from '#model'
+import { type Json, type JsonObject, limits } from '#model'
 import type { Exploration } from '#run'
 import type { Verbs } from '#verbs'
-import { type Command, type Context, UsageError } from './command.ts'
+import { type Command, type Context, numberOption, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
 import { counted, mark, oneLine, summary, table } from './paint.ts'
 import { pictureOf } from './picture.ts'
@@ -29,21 +29,23 @@ export const runCommands: Record<string, Command> = {
     words: [0, 1],
     run: async (context) => {
       const { options, words } = context
-      const { key, permissions, wait, explore } = options
+      const { key, permissions, explore } = options
+      const wait = numberOption(options, 'wait')
       if (explore === true && options['dry-run'] === true) throw new UsageError('give only one of --dry-run, --explore')
-      const branches = options['max-branches']
+      const branches = numberOption(options, 'max-branches')
       const input = {
         ...(words[0] === undefined ? {} : { intent: words[0] }),
         ...(await implementation(context)),
         ...(options.args === undefined ? {} : { args: json('--args', options.args) }),
         ...(key === undefined ? {} : { key }),
         ...(permissions === undefined ? {} : { permissions }),
-        ...(wait === undefined ? {} : { wait: Number(wait) }),
+        ...(wait === undefined ? {} : { wait }),
         ...(options['dry-run'] === true ? { mode: 'dry-run' } : {}),
         ...(explore === true ? { mode: 'explore' } : {}),
-        ...(branches === undefined ? {} : { maxBranches: Number(branches) }),
+        ...(branches === undefined ? {} : { maxBranches: branches }),
         ...(typeof options.mocks === 'string' ? { mocks: json('--mocks', await context.readFile(options.mocks)) } : {}),
       }
+      if (Object.keys(input).length === 0) throw new UsageError(`usage: metier ${runCommands.execute!.usage}`)
       const verbs = await context.verbs()
       const pending = verbs.execute(input, context.caller)
       return explore === true && !context.json ? explored(context, verbs, await pending) : answer(context, pending)
@@ -74,15 +76,14 @@ export const runCommands: Record<string, Command> = {
     },
     words: [1, 1],
     run: async (context) => {
-      const { call, path, offset, limit, format } = context.options
-      const number = (name: string, value: unknown) => (value === undefined ? {} : { [name]: Number(value) })
+      const { call, path, format } = context.options
       const input = {
         run: context.words[0],
         call,
         path,
         format,
-        ...number('offset', offset),
-        ...number('limit', limit),
+        offset: numberOption(context.options, 'offset'),
+        limit: numberOption(context.options, 'limit'),
       }
       const page = await (await context.verbs()).result(defined(input), context.caller)
       context.print(context.json ? JSON.stringify(page) : String(page.text ?? JSON.stringify(page.value, null, 2)))
@@ -97,8 +98,7 @@ export const runCommands: Record<string, Command> = {
     options: { limit: { type: 'string' } },
     words: [0, 0],
     run: async (context) => {
-      const { limit } = context.options
-      const runs = (await context.verbs()).runs(limit === undefined ? undefined : Number(limit))
+      const runs = (await context.verbs()).runs(numberOption(context.options, 'limit', 1))
       if (context.json) context.print(JSON.stringify(runs))
       else if (runs.length === 0) context.print('Nothing ran yet. Try: metier demo')
       else context.print(table(runs.map(runLine)))
@@ -130,10 +130,11 @@ export const runCommands: Record<string, Command> = {
     options: { at: { type: 'string' }, args: { type: 'string' } },
     words: [1, 1],
     run: async (context) => {
-      const { at, args } = context.options
-      if (typeof at !== 'string') throw new UsageError('say from which call on: --at N')
+      const { args } = context.options
+      const at = numberOption(context.options, 'at', 1)
+      if (at === undefined) throw new UsageError('say from which call on: --at N')
       const edited = args === undefined ? undefined : json('--args', args)
-      return answer(context, (await context.verbs()).fork(context.words[0]!, Number(at), edited, context.caller))
+      return answer(context, (await context.verbs()).fork(context.words[0]!, at, edited, context.caller))
     },
   },
   'run replay': {
@@ -203,11 +204,7 @@ export function json(name: string, text: unknown): Json {
   try {
     return JSON.parse(String(text))
   } catch (error) {
-    const details = (error as Error).message
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot read ${name}: it is not JSON (${details})`, {
-      param: name,
-      details,
-    })
+    throw new UsageError(`Cannot read ${name}: it is not JSON (${(error as Error).message})`)
   }
 }
 

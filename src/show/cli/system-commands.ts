@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { AppError, type IsolationReport, isWeaker, limits, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
-import type { Command, Context } from './command.ts'
+import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, faint, good, strong, warn } from './paint.ts'
 
@@ -63,7 +63,7 @@ function passthroughOf({ options, config }: Context): string | undefined {
 async function http(context: Context): Promise<number> {
   const { config, options, version, note, signal } = context
   const host = typeof options.host === 'string' ? options.host : config.http.host
-  const port = typeof options.port === 'string' ? Number(options.port) : config.http.port
+  const port = numberOption(options, 'port', 0, 65_535) ?? config.http.port
   const verbs = await context.verbs()
   const { serveHttp, tokenFile } = await import('#gateway')
   const { home, http: door } = config

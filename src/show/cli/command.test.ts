@@ -1,0 +1,79 @@
+/** How the words of a command line are read: help wherever it is asked for, and a mistake told with what would be right. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { readCommand } from '#show'
+import { metier, workspace } from '#test'
+
+const told = (...argv: string[]): string => {
+  try {
+    const { name, words } = readCommand(argv)
+    return [name, ...words].join(' ')
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('readCommand() gives help wherever it is asked for', () => {
+  assert.equal(told(), 'help')
+  assert.equal(told('--help'), 'help')
+  assert.equal(told('-h'), 'help')
+  assert.equal(told('help', 'execute'), 'help execute')
+  assert.equal(told('execute', '--help', '--code'), 'help execute')
+  assert.equal(told('run', '-h'), 'help run')
+  assert.equal(told('--version'), 'version')
+})
+
+test('readCommand() tells what was meant', () => {
+  assert.equal(
+    told('run'),
+    '"run" is only half a command; there are run show, run resume, run fork, run replay, run cancel, run settle',
+  )
+  assert.match(told('audit', 'verfy'), /^there is no command "audit verfy"; there are audit verify, /)
+  assert.equal(told('exekute'), 'there is no command "exekute", but "execute"; "metier help" lists them')
+  assert.equal(told('rusn'), 'there is no command "rusn", but "runs", "run"; "metier help" lists them')
+  assert.equal(told('teleport'), 'there is no command "teleport"; "metier help" lists them')
+  assert.equal(told('toString'), 'there is no command "toString"; "metier help" lists them')
+  assert.equal(told('runs', '--bogus'), 'there is no option --bogus\nusage: metier runs [--limit N]')
+})
+
+test('a wrong word in a command is exit code 2, and is said without a stack', async (t) => {
+  const space = workspace(t)
+  const wrong = async (...argv: string[]) => {
+    const { code, stderr, stdout } = await metier(space, argv)
+    assert.equal(code, 2, `${argv.join(' ')}: ${stdout}${stderr}`)
+    assert.doesNotMatch(stderr, /\n {4}at /)
+    return stderr.trim()
+  }
+  assert.equal(await wrong('runs', '--limit', 'abc'), 'metier: --limit takes a whole number of at least 1, not "abc"')
+  assert.match(await wrong('serve', '--port', '70000'), /--port takes a whole number from 0 to 65535, not "70000"/)
+  assert.match(await wrong('execute', '--code', 'none.ts'), /Cannot read none.ts: there is no such file/)
+  assert.match(await wrong('execute', '--code', '-', '--args', '{'), /Cannot read --args: it is not JSON/)
+  assert.match(await wrong('artifact', 'put', 'none.txt'), /Cannot read none.txt: there is no such file/)
+  assert.match(await wrong('execute'), /usage: metier execute/)
+})
+
+test('help and version need no configuration that can be read', async (t) => {
+  const space = workspace(t)
+  writeFileSync(space.file, '{')
+  assert.match((await metier(space, ['--help'])).stdout, /Every command takes --json/)
+  assert.equal((await metier(space, ['--version', '--json'])).json.version.split('.').length, 3)
+  assert.match(
+    (await metier(space, ['run', '--help'])).stdout,
+    /usage: metier run show RUN\n.*\nusage: metier run resume RUN/,
+  )
+  assert.equal((await metier(space, ['runs'])).code, 3)
+})
+
+test('audit verify of a run that never was is no alarm', async (t) => {
+  const space = workspace(t)
+  const { code, json } = await metier(space, ['audit', 'verify', '01a1e5a1-d98b-7b34-a4bc-432b8957b190', '--json'])
+  assert.deepEqual([code, json.error?.code], [1, 'RUN_NOT_FOUND'])
+})
+
+test('artifact put keeps every byte of what it is given on stdin', async (t) => {
+  const space = workspace(t)
+  const input = Uint8Array.from({ length: 512 }, (_, index) => index % 256)
+  const { json } = await metier(space, ['artifact', 'put', '-', '--json'], { input })
+  assert.equal(json.bytes, 512)
+})
