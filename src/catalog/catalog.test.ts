@@ -106,6 +106,12 @@ test('try() answers with the value, the error of the tool, or the error of the p
   assert.equal(brief(await catalog.try(gone, {}, { signal, timeoutMs: 5000 })), 'answered TOOL_ERROR')
 })
 
+test('try() hands a server whole lines, also one that takes other signs for the end of a line', async (t) => {
+  const { catalog } = open(t)
+  const key = 'one\u2028two\u2029three'
+  assert.deepEqual(brief(await attempt(catalog, 'fx:add', { key, by: 2 })), { key, total: 2 })
+})
+
 test('try() gives a server PATH, HOME and what its configuration names, and its folder', async (t) => {
   const { catalog, folder } = open(t, { env: { OWN: '1' } })
   const names = ['EFFECTS', 'HOME', 'OWN', 'PATH']

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { isObject, limits } from '#model'
+import { inOneLine, isObject, limits } from '#model'
 import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
 import { lineCutter, tailKeeper } from './lines.ts'
@@ -82,7 +82,7 @@ export class StdioWire implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (!stdin?.writable || this.end !== null) throw new Error('the server is not running')
-    const line = `${JSON.stringify(message)}\n`
+    const line = `${inOneLine(JSON.stringify(message))}\n`
     const receipt = this.receipts.leaving(message)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     stdin.write(line, (error) => {

@@ -56,16 +56,18 @@ test('serveStdio() writes nothing but protocol to stdout, survives garbage, and 
     { jsonrpc: '2.0', ...initialize },
     { jsonrpc: '2.0', id: 2, method: 'tools/call', params },
     { jsonrpc: '2.0', id: 3, method: 'ping' },
+    { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'execute', arguments: { args: { a: '\u2028' } } } },
   ]
   for (const message of messages)
     child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
-  while (out.split('\n').length <= 2) await once(child.stdout, 'data')
+  while (out.split('\n').length <= 3) await once(child.stdout, 'data')
   child.stdin.end()
   const [code] = await once(child, 'close')
   const ids = out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).id)
-  assert.deepEqual([code, ids], [0, [1, 3]])
+  assert.deepEqual([code, ids], [0, [1, 3, 4]])
+  assert.equal(out.includes('\u2028'), false)
   assert.match(err, /"status":"running"/)
 })

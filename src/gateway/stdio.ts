@@ -1,7 +1,8 @@
 /** MCP over standard input and output, for a host that starts us: stdout carries nothing but the protocol. */
+import { Writable } from 'node:stream'
 import { StdioServerTransport, serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
 import type { Catalog } from '#catalog'
-import { limits } from '#model'
+import { inOneLine, limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
 import { isListening } from './mcp.ts'
 import { type Connected, connected } from './passthrough-door.ts'
@@ -31,7 +32,7 @@ export async function serveStdio({ verbs, version, home = '', passthrough }: Opt
     through = await connected({ verbs, forms, ...passthrough })
     return through.server
   }
-  const transport = new StdioServerTransport(process.stdin, process.stdout, {
+  const transport = new StdioServerTransport(process.stdin, lines(process.stdout), {
     maxBufferSize: limits.stdioMessageBytesMax,
   })
   const connection = serveEras(newServer, {
@@ -50,4 +51,11 @@ export async function serveStdio({ verbs, version, home = '', passthrough }: Opt
     resolve()
   }
   return { closed, close: () => connection.close() }
+}
+
+/** One message is one line, however the host cuts lines. */
+function lines(stdout: Writable): Writable {
+  const write = (chunk: unknown, _: BufferEncoding, done: (error?: Error | null) => void) =>
+    void stdout.write(inOneLine(String(chunk)), done)
+  return new Writable({ decodeStrings: false, write })
 }

@@ -19,6 +19,11 @@ export function toText(value: unknown): string {
   return value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null')
 }
 
+/** Many a reader of lines takes U+2028 and U+2029 for the end of one, so that JSON which holds them is cut: in a line they are escaped. */
+export function inOneLine(json: string): string {
+  return json.replace(/[\u2028\u2029]/g, (sign) => (sign === '\u2028' ? '\\u2028' : '\\u2029'))
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
