@@ -15,7 +15,7 @@ import { Notes } from './notes.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
 import { type Seat, Seats } from './seats.ts'
-import { cancelledBy, outcomeOf, outOfTime, type Settlement, type Stop, stalled } from './stop.ts'
+import { cancelledBy, outcomeOf, outOfTime, type Settlement, type Stop, stalled, withoutBox } from './stop.ts'
 
 export class Conductor {
   readonly settled: Promise<Settlement>
@@ -82,11 +82,13 @@ export class Conductor {
   }
 
   /** Lets go of the run, so that another process can take it up; what was sent and not answered stays in doubt. */
-  async leave(): Promise<void> {
+  async leave(error?: AppError): Promise<void> {
     if (this.#over) return
     const calls = [...this.#calls.open.keys()]
     this.#close()
-    await this.#score.chain.suspend({ why: 'stopped', calls }).then(() => this.#settle('interrupted'))
+    await this.#score.chain.suspend({ why: 'stopped', calls })
+    if (error === undefined) this.#settle('interrupted')
+    else this.#fail(error)
   }
 
   async #rerun(): Promise<void> {
@@ -196,7 +198,9 @@ export class Conductor {
 
   #died(seat: Seat, error: unknown): void {
     if (this.#over || seat.end !== null) return
-    if (seat !== this.#seats.root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
+    const without = withoutBox(error, this.#score.chain.run)
+    if (without !== null) this.leave(without).catch(this.#fail)
+    else if (seat !== this.#seats.root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
     else this.#stop ??= { status: 'failed', error: toAppError(error) }
   }
 

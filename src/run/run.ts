@@ -16,7 +16,7 @@ import {
   type RunId,
   splitToolId,
 } from '#model'
-import type { Chain, Store } from '#record'
+import { type Chain, ownedByAnother, type Store } from '#record'
 import type { Boxes } from '#sandbox'
 import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
@@ -201,22 +201,28 @@ export function openEngine(parts: Parts): Engine {
   }
 
   const takeUp = async (run: RunId, by: string, live?: Live): Promise<ActiveRun> => {
-    const [first] = store.events(run, { type: 'run.started' })
-    if (first?.type === 'run.started') checkServers(first.body, catalog)
     await endLeftovers(run)
+    const prepared = await fitFor(run)
     const chain = await store.takeRun(run)
     const journal = journalOf(run)
-    const prepared = await preparedFor(journal, boxes)
     const { engine, isolation } = prepared
     chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
     catalog.carryOver(run, serversOf(journal))
     return conduct(chain, journal, prepared, live)
   }
 
+  /** What may keep us from going on with a run is looked at before it is ours: else nobody could. */
+  const fitFor = async (run: RunId): Promise<Prepared> => {
+    const begun = readJournal(store.events(run, { type: 'run.started' }), store.text)
+    checkServers(begun.started, catalog)
+    return preparedFor(begun, boxes)
+  }
+
   /** Nothing of a dead owner may act any more when another goes on in its place. */
   const endLeftovers = async (run: RunId): Promise<void> => {
     const owner = store.run(run)?.owner ?? null
-    if (owner === null || owner === store.process || (!ended.has(owner) && store.isAlive(owner))) return
+    if (owner === null || owner === store.process) return
+    if (!ended.has(owner) && store.isAlive(owner)) throw ownedByAnother(run, owner)
     const end = ended.get(owner) ?? queue.leftovers(owner)
     ended.set(owner, end)
     await end.catch((error) => {

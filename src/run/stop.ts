@@ -1,5 +1,5 @@
 /** Why a run is over, and what its last event says. */
-import { AppError, type EventBodies, type ProgramEnd, RawJson } from '#model'
+import { AppError, type EventBodies, type ProgramEnd, RawJson, type RunId } from '#model'
 
 /** How far a run came under this owner. */
 export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
@@ -20,6 +20,14 @@ export function cancelledBy({ who, reason }: EventBodies['cancel.asked']): Stop 
 export function stalled(): Stop {
   const message = 'Cannot go on with the program: it waits, but no call is open that could wake it'
   return { status: 'failed', error: new AppError('PROGRAM_STALLED', message, {}) }
+}
+
+/** A box that cannot be opened is no fault of the program: its run stays as it is, for whoever has one. Null for other errors. */
+export function withoutBox(error: unknown, run: RunId): AppError | null {
+  if (!(error instanceof AppError) || !['SANDBOX_SETUP_FAILED', 'SANDBOX_TIER_DOWNGRADE'].includes(error.code))
+    return null
+  const message = `${error.message}; "metier run resume ${run}" goes on`
+  return new AppError(error.code, message, { ...error.context, run }, error)
 }
 
 type Outcome = Pick<EventBodies['run.finished'], 'status' | 'result' | 'error'>

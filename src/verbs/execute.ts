@@ -39,7 +39,14 @@ export type Caller = {
   attendant?: Attendant
 }
 
-export type Parts = { store: Store; engine: Engine; catalog: Catalog; policy: Config['policy'] }
+export type Parts = {
+  store: Store
+  engine: Engine
+  catalog: Catalog
+  policy: Config['policy']
+  /** Aborted when this process lets go of everything. */
+  leaving: AbortSignal
+}
 
 type Request = Omit<RunRequest, 'plan' | 'actor'> & { plan: Plan | null; resume: RunId | null; waitMs: number | null }
 
@@ -69,18 +76,23 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
   if (isFinished(row.status)) return answerOf(store, run)
   const here = engine.active(run)
   if (here !== undefined) return settle(parts, here, caller, waitMs)
-  if (row.status === 'running' && row.owner !== store.process) return follow(store, run, caller, waitMs)
+  if (row.status === 'running' && row.owner !== store.process) return follow(parts, run, caller, waitMs)
   if (onlyHumansCan(store, row)) return answerOf(store, run)
   try {
     return await settle(parts, await engine.resume(run, caller.actor.name, liveOf(caller)), caller, waitMs)
   } catch (error) {
-    const status = store.run(run)?.status
-    if (engine.active(run) !== undefined || (status !== 'running' && !isFinished(status))) throw error
-    return follow(store, run, caller, waitMs)
+    if (engine.active(run) !== undefined || !isElsewhere(store, run)) throw error
+    return follow(parts, run, caller, waitMs)
   }
 }
 
 const isFinished = (status: unknown) => ['done', 'failed', 'cancelled'].includes(String(status))
+
+/** Somebody else was quicker to go on with it, or to bring it to its end. */
+function isElsewhere(store: Store, run: RunId): boolean {
+  const row = store.run(run)
+  return isFinished(row?.status) || (row?.status === 'running' && row.owner !== store.process)
+}
 
 /** True where going on would come to rest at the same questions: nothing was said, and none of them has expired. */
 function onlyHumansCan(store: Store, { run, status }: RunRow): boolean {
@@ -89,12 +101,13 @@ function onlyHumansCan(store: Store, { run, status }: RunRow): boolean {
   return !asked.some(({ asked, answered }) => answered === undefined && isExpired(asked))
 }
 
-/** Another process has the run: we look on, and pass on a cancel. */
-async function follow(store: Store, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+/** Another process has the run: we look on until it rests or we have to go, and pass on a cancel. */
+async function follow(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  const { store, leaving } = parts
   const { signal, seen, actor } = caller
   const moves = () => store.run(run)?.status === 'running' && !asksSomethingNew(store, run, seen)
-  const over = signal === undefined ? {} : { over: signal }
-  if (waitMs !== null) await until(store, () => !moves(), { ms: waitMs, ...over })
+  const over = AbortSignal.any([leaving, ...(signal === undefined ? [] : [signal])])
+  await until(store, () => !moves(), { ms: waitMs ?? limits.timeoutMsMax, over })
   const { name: who, kind: from } = actor
   if (signal?.aborted) await store.send(run, 'cancel.asked', { who, from, reason: 'the request was cancelled' })
   return answerOf(store, run)

@@ -95,10 +95,15 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
   const boxes = openBoxes({ engine: boxEngine, minTier, folder: `${config.home}/sandbox` })
   const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
   const recentVerdict = openVerifier(config.home)
-  const parts = { store, engine, catalog, policy: config.policy }
+  const leaving = new AbortController()
+  const parts = { store, engine, catalog, policy: config.policy, leaving: leaving.signal }
   let closing: Promise<void> | undefined
+  const letGo = () => {
+    leaving.abort()
+    return engine.close()
+  }
   const close = async () => {
-    await engine.close()
+    await letGo()
     await Promise.all([boxes.close(), catalog.close()])
     await store.close()
   }
@@ -140,7 +145,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     events: (seq, limit) => store.eventsSince(seq, limit),
     onChange: (listener) => store.onChange(listener),
     isolation: () => boxes.isolation(),
-    letGo: () => engine.close(),
+    letGo,
     close: () => (closing ??= close()),
   }
   return verbs

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalog } from '#catalog'
-import { parseConfig } from '#model'
+import { AppError, parseConfig } from '#model'
 import { openStore } from '#record'
 import { openEngine } from '#run'
-import { openBoxes } from '#sandbox'
+import { type Boxes, openBoxes } from '#sandbox'
 import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
 
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
@@ -25,13 +25,13 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** An engine of its own on the home of a workspace, as another process would have. */
-async function openAnother(space: Workspace) {
+async function openAnother(space: Workspace, change: (boxes: Boxes) => Boxes = (boxes) => boxes) {
   const text = readFileSync(space.file, 'utf8')
   const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
   const store = await openStore({ home: space.home })
   const options = { servers: config.servers, folder: `${space.home}/catalog`, baseEnv: { PATH: process.env.PATH! } }
   const catalog = openCatalog({ ...options, process: store.process })
-  const boxes = openBoxes({})
+  const boxes = change(openBoxes({}))
   const engine = openEngine({ store, boxes, catalog, config })
   const close = async () => {
     await engine.close()
@@ -57,6 +57,29 @@ test('a run that another process moves is refused (RUN_OWNED), and taken over wh
   const [first, second] = await Promise.all([other.engine.resume(run, 'other'), other.engine.resume(run, 'again')])
   assert.equal(first, second, 'two that resume it at the same time get the same run')
   assert.equal(await first.settled, 'done')
+  assert.equal(done(space, 'add').length, 1)
+  await other.close()
+})
+
+test('a process that has no box to offer leaves a run as it was, and another can go on with it', async (t) => {
+  const space = workspace(t)
+  const one = await openAnother(space)
+  const code = `await mcp.fx.add({ key: 'a', by: 1 }); await mcp.fx.wait({ ms: 700 }); return 'went on'`
+  const { run } = await one.engine.start({ plan: { kind: 'code', code }, intent: null, args: {}, actor: caller.actor })
+  await until(() => effects(space).some(({ tool }) => tool === 'wait'))
+  await one.close()
+  const none = async () => {
+    throw new AppError('SANDBOX_SETUP_FAILED', 'Cannot open a box: the machine is too busy')
+  }
+  for (const lack of ['isolation', 'program']) {
+    const poor = await openAnother(space, (boxes) => ({ ...boxes, [lack]: none }))
+    const resumed = poor.engine.resume(run, 'poor').then(({ settled }) => settled)
+    await assert.rejects(resumed, { code: 'SANDBOX_SETUP_FAILED' }, lack)
+    assert.deepEqual([poor.store.run(run)?.status, poor.store.run(run)?.owner], ['interrupted', null], lack)
+    await poor.close()
+  }
+  const other = await openAnother(space)
+  assert.equal(await (await other.engine.resume(run, 'other')).settled, 'done')
   assert.equal(done(space, 'add').length, 1)
   await other.close()
 })

@@ -1,0 +1,45 @@
+/** Going on with a run: what keeps it from that is told, and one that another process moves is followed to its end. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, type RunId } from '#model'
+import { openStore } from '#record'
+import type { Engine } from '#run'
+import { caller, effects, openSpace, workspace } from '#test'
+import { resume } from './execute.ts'
+
+test('resume() tells what keeps a run from going on, and not that it is running', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  const code = 'await sleep(600000)'
+  const { run } = await verbs.execute({ implementation: { type: 'code', code }, wait: 0 }, caller)
+  await verbs.close()
+  const store = await openStore({ home: space.home })
+  const broken = {
+    active: () => undefined,
+    resume: async (one: RunId) => {
+      await store.takeRun(one)
+      throw new AppError('STORE_FULL', 'Cannot write: the disk is full')
+    },
+  } as unknown as Engine
+  const { catalog } = verbs
+  const policy = { permissions: 'standard' as const, rules: [] }
+  const parts = { store, engine: broken, catalog, policy, leaving: new AbortController().signal }
+  await assert.rejects(resume(parts, run as RunId, caller, null), { code: 'STORE_FULL' })
+  await store.close()
+})
+
+test('resume() of a run that another process moves waits for its end, or until this process has to go', async (t) => {
+  const space = workspace(t)
+  const owner = await openSpace(space)
+  const [other, leaving] = [await openSpace(space), await openSpace(space)]
+  const code = `await mcp.fx.wait({ ms: 1500 }); return 'over'`
+  const { run } = await owner.execute({ implementation: { type: 'code', code }, wait: 0 }, caller)
+  while (effects(space).length === 0) await pause(10)
+  const left = leaving.resume(String(run), caller)
+  const followed = other.resume(String(run), caller)
+  await leaving.letGo()
+  assert.equal((await left).status, 'running')
+  const { status, result } = await followed
+  assert.deepEqual([status, result], ['done', 'over'])
+})
