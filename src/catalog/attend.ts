@@ -27,6 +27,8 @@ export type Attendant = {
   moved?(progress: Progress): void
   /** `key` is the server's own name of the question, where it has one. */
   ask?(question: Question, key: string | null): Promise<JsonObject>
+  /** What they were asked is refused, since another needs their place; false where nothing waits for them. */
+  giveUp?(): boolean
   /** A line of the server's log. */
   heard?(notification: Heard): void
 }

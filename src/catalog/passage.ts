@@ -46,6 +46,11 @@ export class Passage {
     return this.#mayAsk && this.#era !== 'modern' && [...this.#present].some(({ ask }) => ask !== undefined)
   }
 
+  /** Whoever holds it up with a question that is not answered goes on without; false where nobody does. */
+  giveWay(): boolean {
+    return [...this.#present].some((attendant) => attendant.giveUp?.() === true)
+  }
+
   get isIdle(): boolean {
     return this.#present.size === 0 && this.#subscriptions.size === 0
   }

@@ -13,8 +13,10 @@ import type { Attendant, Question } from '#catalog'
 import { AppError, isObject, type JsonObject, limits, toText } from '#model'
 
 type Ask = NonNullable<Attendant['ask']>
+/** How the client is asked, and how it is asked no longer. */
+type Asked = { ask: Ask } & Pick<Attendant, 'giveUp'>
 /** `current` is the client's request under way: one that was answered with questions comes again. */
-type Work = (ask: Ask, current: () => ServerContext) => Promise<JsonObject>
+type Work = (asked: Asked, current: () => ServerContext) => Promise<JsonObject>
 type Waiting = { question: Question; answer(given: JsonObject): void; refuse(error: Error): void }
 
 export class Exchanges {
@@ -24,20 +26,12 @@ export class Exchanges {
   async take(context: ServerContext, params: JsonObject, work: Work): Promise<JsonObject> {
     const { mcpReq } = context
     if (mcpReq.envelope === undefined)
-      return work(
-        (question) => mcpReq.send(question as never) as Promise<JsonObject>,
-        () => context,
-      )
+      return work({ ask: (question) => mcpReq.send(question as never) as Promise<JsonObject> }, () => context)
     const state = mcpReq.requestState()
     const exchange = state === undefined ? this.#begin(params, work) : this.#find(String(state), params)
     const answer = await exchange.next(context)
     if (answer.resultType === 'input_required') this.#open.set(String(answer.requestState), exchange)
     return answer
-  }
-
-  /** The one that has waited for its answers longest goes on without. */
-  giveWay(): void {
-    for (const exchange of this.#open.values()) return exchange.giveUp()
   }
 
   close(): void {
@@ -83,7 +77,8 @@ class Exchange {
     this.digest = digest
     this.#forget = forget
     const ask: Ask = (question, key) => this.#ask(question, key)
-    this.#outcome = Promise.resolve().then(() => work(ask, () => this.#context!))
+    const asked = { ask, giveUp: () => this.giveUp() }
+    this.#outcome = Promise.resolve().then(() => work(asked, () => this.#context!))
     this.#outcome.catch(() => {})
   }
 
@@ -102,11 +97,13 @@ class Exchange {
     return answer ?? this.#questions()
   }
 
-  /** Whoever was asked does not answer: the work goes on without. */
-  giveUp(): void {
+  /** Whoever was asked does not answer: the work goes on without. False where nothing was asked. */
+  giveUp(): boolean {
+    const waited = this.#waiting.size > 0
     for (const { refuse } of this.#waiting.values()) refuse(new Error('nobody answered the question'))
     this.#waiting.clear()
     this.#forget(this.#state)
+    return waited
   }
 
   #ask(question: Question, named: string | null): Promise<JsonObject> {
@@ -115,8 +112,11 @@ class Exchange {
     if (brought !== null) return Promise.resolve(brought)
     const { promise, resolve: answer, reject: refuse } = Promise.withResolvers<JsonObject>()
     this.#waiting.set(key, { question, answer, refuse })
-    // Questions that come together are asked together.
-    setImmediate(() => this.#asked.resolve())
+    // Questions that come together are asked together; those of the older era are messages of their own, which arrive one by one.
+    const { resolve } = this.#asked
+    const ask = () => this.#waiting.size > 0 && resolve()
+    if (named === null) setTimeout(ask, limits.questionsTogetherMs)
+    else setImmediate(ask)
     return promise
   }
 

@@ -8,8 +8,6 @@ type Options = {
   name: string
   shared: boolean
   heard: (notification: Heard) => void
-  /** All are taken: somebody has to give way. */
-  full?: () => void
 }
 
 export class Passages {
@@ -52,12 +50,12 @@ export class Passages {
     return idle !== undefined
   }
 
-  /** Whoever comes now waits until one of those before is done. */
+  /** Whoever has waited longest for an answer gives way; where nobody does, whoever comes now waits until one of those before is done. */
   #share(same: { key: string; passage: Passage }[]) {
-    const { name, full } = this.#options
-    full?.()
-    const last = same.at(-1)
-    if (last !== undefined) return last
+    const { name } = this.#options
+    const freed = same.find(({ passage }) => passage.giveWay()) ?? same.at(-1)
+    if (freed !== undefined) return freed
+    this.#open.some(({ passage }) => passage.giveWay())
     const message = `Cannot reach the server "${name}" for another kind of client: ${limits.passagesMax} conversations are in use; try again later`
     throw new AppError('BUDGET_EXCEEDED', message, { passages: limits.passagesMax })
   }

@@ -19,7 +19,7 @@ export function passthroughServers(behind: Behind): McpServers {
     const event = eventOf(notification)
     if (event !== null) bus.publish(event)
   }
-  const passages = new Passages({ ...behind, shared: true, heard: publish, full: () => exchanges.giveWay() })
+  const passages = new Passages({ ...behind, shared: true, heard: publish })
   return {
     forSession: async () => (await connected(behind)).server,
     forRequest: () => createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }),

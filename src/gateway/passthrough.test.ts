@@ -11,7 +11,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { type JsonObject, spanIdOf } from '#model'
+import { type JsonObject, limits, spanIdOf } from '#model'
 import { binary, openSpace, type Printed, root, type Workspace, workspace } from '#test'
 import type { Verbs } from '#verbs'
 import { serveHttp } from './http.ts'
@@ -260,14 +260,13 @@ for (const server of eras) {
   })
 }
 
-test('the state of a question is good once, and only for the request that it was given to', async (t) => {
-  const { url } = await overHttp(t, 'modern', 'modern')
+/** Requests of the newer era by hand: a host that does what no client of ours would. */
+function byHand(url: string, name: string, capabilities: object = { elicitation: {} }) {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
   }
-  const name = 'test_input_required_result_elicitation'
-  const call = async (more: object, args: object = {}) => {
+  return async (more: object = {}, args: object = {}): Promise<Printed> => {
     const params = { name, arguments: args, _meta: meta, ...more }
     const headers = {
       'content-type': 'application/json',
@@ -277,9 +276,15 @@ test('the state of a question is good once, and only for the request that it was
       'mcp-name': name,
     }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-    return (await (await fetch(url, { method: 'POST', headers, body })).json()) as Printed
+    const signal = AbortSignal.timeout(30_000)
+    return (await (await fetch(url, { method: 'POST', headers, body, signal })).json()) as Printed
   }
-  const first = await call({})
+}
+
+test('the state of a question is good once, and only for the request that it was given to', async (t) => {
+  const { url } = await overHttp(t, 'modern', 'modern')
+  const call = byHand(url, 'test_input_required_result_elicitation')
+  const first = await call()
   const { requestState } = first.result
   assert.equal(first.result.resultType, 'input_required')
   const inputResponses = { user_name: { action: 'accept', content: { name: 'Ada' } } }
@@ -292,4 +297,28 @@ test('the state of a question is good once, and only for the request that it was
   assert.match(JSON.stringify(done.result.content), /Hello, Ada!/)
   const twice = await call({ requestState: again.result.requestState, inputResponses })
   assert.equal(twice.error.code, -32602)
+})
+
+test('where every conversation waits for an answer, the one that has waited longest gives way', async (t) => {
+  const { url } = await overHttp(t, 'modern', 'legacy')
+  const call = byHand(url, 'test_elicitation')
+  const asked = []
+  for (let count = 0; count <= limits.passagesMax; count++) asked.push(await call({}, { message: `question ${count}` }))
+  assert.deepEqual(new Set(asked.map(({ result }) => result.resultType)), new Set(['input_required']))
+  const inputResponses = { 'question-1': { action: 'accept', content: { response: 'yes' } } }
+  const answer = ({ result }: Printed, count: number) =>
+    call({ requestState: result.requestState, inputResponses }, { message: `question ${count}` })
+  assert.equal((await answer(asked[0]!, 0)).error.code, -32602, 'nobody waits for it any more')
+  for (const count of [1, limits.passagesMax]) {
+    assert.match(JSON.stringify((await answer(asked[count]!, count)).result.content), /yes/)
+  }
+})
+
+test('questions that an older server asks together are asked together', async (t) => {
+  const { url } = await overHttp(t, 'modern', 'legacy')
+  const call = byHand(url, 'test_input_required_result_multiple_inputs', everything)
+  for (let round = 0; round < 5; round++) {
+    const { result } = await call()
+    assert.equal(Object.keys(result.inputRequests).length, 3, JSON.stringify(result))
+  }
 })

@@ -80,8 +80,8 @@ class Door {
     }
     for (const method of asking) {
       this.#on(method, ({ params = {} }, context) =>
-        this.#through.exchanges.take(context, params, (ask, current) =>
-          this.#send(method, params, context, { ...this.#attendant(current), ask }),
+        this.#through.exchanges.take(context, params, (asked, current) =>
+          this.#send(method, params, context, { ...this.#attendant(current), ...asked }),
         ),
       )
     }
@@ -90,12 +90,12 @@ class Door {
   passTools(): void {
     this.pass(['tools/list'], [])
     this.#on('tools/call', ({ params = {} }, context) =>
-      this.#through.exchanges.take(context, params, async (ask, current) => {
-        const attendant = { ...this.#attendant(current), ask, passage: this.#passage(context) }
+      this.#through.exchanges.take(context, params, async (asked, current) => {
+        const attendant = { ...this.#attendant(current), ...asked, passage: this.#passage(context) }
         const caller = { ...callerOf(context, this.#server.getClientVersion()?.name), attendant }
         const { verbs, forms, name } = this.#through
-        const asked = asking(verbs, forms, canShow(this.#abilities(context)) ? askerBy(ask) : null)
-        return (await passCall({ verbs: asked, name }, params, caller)) as JsonObject
+        const gated = asking(verbs, forms, canShow(this.#abilities(context)) ? askerBy(asked.ask) : null)
+        return (await passCall({ verbs: gated, name }, params, caller)) as JsonObject
       }),
     )
   }

@@ -5,6 +5,8 @@ export const passageLimits = {
   /** Questions of servers: how often in one request, how long each waits for its answer, how many wait at a time. */
   questionRoundsMax: 16,
   questionAnswerMsMax: 10 * 60 * 1000,
+  /** How long the first of several questions waits for the others. */
+  questionsTogetherMs: 20,
   exchangesMax: 256,
   /** Of a request that is passed on whole: a human may be asked in the middle of it. */
   passedRequestMsMax: 10 * 60 * 1000,
