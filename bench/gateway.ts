@@ -1,4 +1,4 @@
-/** What the gateway costs a call, durable record included: the same tool through it and from a direct client, by turns, in one run. */
+/** What the gateway costs a call, durable record included: the same tool through it, from a direct client and through a bare proxy, by turns. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -35,8 +35,11 @@ function gateway(name: string, args: string[]): Promise<Client> {
 }
 
 async function ways(): Promise<Way[]> {
-  const [direct, surface, through] = await Promise.all([
-    connect(process.execPath, [server], { PATH: process.env.PATH! }),
+  const path = { PATH: process.env.PATH! }
+  const proxy = [join(root, 'bench', 'gateway', 'proxy.ts'), join(folder, 'proxy'), server]
+  const [direct, bare, surface, through] = await Promise.all([
+    connect(process.execPath, [server], path),
+    connect(process.execPath, proxy, path),
     gateway('surface', []),
     gateway('through', ['--passthrough', 'fx']),
   ])
@@ -44,6 +47,7 @@ async function ways(): Promise<Way[]> {
   const execute = (ms: number) => ({ implementation: { type: 'code', code }, args: { ms } })
   return [
     { name: 'direct', call: (ms) => direct.callTool({ name: 'wait', arguments: { ms } }) },
+    { name: 'bare proxy', call: (ms) => bare.callTool({ name: 'wait', arguments: { ms } }) },
     { name: 'passed through', call: (ms) => through.callTool({ name: 'wait', arguments: { ms } }) },
     { name: 'exposed', call: (ms) => surface.callTool({ name: 'fx__wait', arguments: { ms } }) },
     { name: 'execute', call: (ms) => surface.callTool({ name: 'execute', arguments: execute(ms) }) },
@@ -88,6 +92,7 @@ try {
   if (process.argv.includes('--json')) console.log(JSON.stringify({ toolMs, rounds, bar, figures }))
   else {
     console.log(`a tool of ${toolMs} ms over stdio, ${rounds} rounds, bar ${bar} × at p50 and p99`)
+    console.log('the bare proxy is the same SDK on both sides and two synced pages, and keeps no record')
     for (const { name, p50Ms, p99Ms, ratioP50, ratioP99, overheadUs } of figures) {
       const ratios = `${ratioP50.toFixed(3)} × / ${ratioP99.toFixed(3)} ×`
       const times = `p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`

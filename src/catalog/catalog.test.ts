@@ -186,6 +186,12 @@ test('try() survives a server that lives on but does not talk, does not listen, 
         `console.log('starting…\\n{"jsonrpc":"1.0"}\\n[]\\n{'); say(id, { content: [{ type: 'text', text: 'fine' }] })`,
       ),
       wrong: misbehaving(`say(id, { content: 'no list' })`),
+      partless: misbehaving(`say(id, { content: ['no part'] })`),
+      textless: misbehaving(`say(id, { content: [{ type: 'text', text: 5 }] })`),
+      unsure: misbehaving(`say(id, { content: [], isError: 'maybe' })`),
+      bare: misbehaving(`say(id, 'no object')`),
+      empty: misbehaving(`say(id, {})`),
+      new: misbehaving(`say(id, { content: [{ type: 'hologram', depth: 3 }] })`),
     },
   })
   assert.equal(brief(await attempt(catalog, 'mute:call', {})), 'unknown UPSTREAM_UNREACHABLE')
@@ -199,7 +205,11 @@ test('try() survives a server that lives on but does not talk, does not listen, 
   }
   assert.equal(brief(again), null)
   assert.equal(brief(await attempt(catalog, 'noisy:call', {})), 'fine')
-  assert.equal(brief(await attempt(catalog, 'wrong:call', {})), 'answered TOOL_ERROR')
+  for (const wrong of ['wrong', 'partless', 'textless', 'unsure', 'bare']) {
+    assert.equal(brief(await attempt(catalog, `${wrong}:call`, {})), 'answered TOOL_ERROR', wrong)
+  }
+  assert.equal(brief(await attempt(catalog, 'empty:call', {})), null)
+  assert.deepEqual(brief(await attempt(catalog, 'new:call', {})), [{ type: 'hologram', depth: 3 }])
 })
 
 test('tools() is not spoiled by a server that fails, and tool() of it is undefined', async (t) => {

@@ -4,16 +4,8 @@ import { type AppError, isObject, type Json, type JsonObject, type ServerConfig,
 import { abortable } from './abortable.ts'
 import type { CallOptions } from './attend.ts'
 import { Backoff } from './backoff.ts'
-import {
-  type Connection,
-  connect,
-  type Era,
-  listTools,
-  type Surroundings,
-  type ToolDefinition,
-  unreachable,
-  type Wire,
-} from './connect.ts'
+import { callTool } from './call-tool.ts'
+import { type Connection, connect, type Era, listTools, type Surroundings, unreachable, type Wire } from './connect.ts'
 import { Lives } from './lives.ts'
 import { answered, cancelledOf, failed, isTimeout, stateLost, timeoutOf } from './outcome.ts'
 import { hasForgotten } from './refused.ts'
@@ -156,13 +148,12 @@ export class Upstream {
     const receipt = wire.receipts.expect(own, () => broken.abort(new Error('the answer broke off')))
     line.calls++
     try {
-      // With the definition at hand the client neither repeats a call by itself nor judges what the tool answers.
-      const toolDefinition = { name: tool.name, inputSchema: tool.input as ToolDefinition['inputSchema'] }
       const both = AbortSignal.any([signal, broken.signal])
       const call = { name: tool.name, arguments: own, ...metaOf(options) }
-      const how = { signal: both, timeout: timeoutMs, toolDefinition, ...(progress && { onprogress: progress }) }
-      if (ask === undefined) return answered(tool.id, await client.callTool(call, how), whole)
-      const send = (round: object) => client.callTool({ ...call, ...round }, { ...how, allowInputRequired: true })
+      const how = { signal: both, timeout: timeoutMs, ...(progress && { onprogress: progress }) }
+      if (ask === undefined) return answered(tool.id, await callTool(connection, tool, call, how), whole)
+      const asking = { ...how, allowInputRequired: true }
+      const send = (round: object) => callTool(connection, tool, { ...call, ...round }, asking)
       return answered(tool.id, await inRounds(send, ask, options.meanwhile), whole)
     } catch (error) {
       if (hasForgotten(wire, error)) this.#retire(line)

@@ -14,7 +14,7 @@ export async function callOne(
   const task = { id: 'call', tool, arguments: { $literal: input }, whole: true, ...(timeoutMs && { timeoutMs }) }
   const plan = { intent: `call ${tool}`, implementation: { type: 'dag', tasks: [task] } }
   const answer = await verbs.execute(plan, caller)
-  const whole = typeof answer.run === 'string' ? verbs.whole(answer.run) : null
+  const whole = verbs.whole(answer)
   if (whole !== null) return ownAnswer(whole)
   if (answer.status === 'done') return ownResult(await resultOf(verbs, answer, caller))
   const { error } = answer

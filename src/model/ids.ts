@@ -1,5 +1,5 @@
 /** Branded strings for everything that has an identity: made as UUID v7, accepted as any RFC 9562 UUID. */
-import { randomFillSync } from 'node:crypto'
+import { takeChance } from './chance.ts'
 import { AppError } from './errors.ts'
 
 type Brand<Name extends string> = string & { readonly __brand: Name }
@@ -34,7 +34,7 @@ export function isUuid(text: unknown): text is string {
 
 /** A new UUID v7: 48 bits of milliseconds, then chance. Not monotonic within a millisecond: order by `seq`, never by id. */
 export function newId<Id extends Brand<string>>(now: number = Date.now()): Id {
-  const bytes = randomFillSync(Buffer.alloc(16))
+  const bytes = takeChance(16)
   bytes.writeUIntBE(now, 0, 6)
   bytes[6] = (bytes[6]! & 0x0f) | 0x70
   bytes[8] = (bytes[8]! & 0x3f) | 0x80

@@ -17,6 +17,8 @@ export const limits = {
   earlyAsksMax: 16,
   /** An event that nobody waits for is committed at the latest after this time. */
   commitDelayMsMax: 20,
+  /** Of a run that began here, so much is kept to answer from while it is under way. */
+  chainKeptCharactersMax: 65_536,
   checkpointEventsMax: 1000,
   /** Whoever asks often has the whole record verified at most this often, and for at most one part in so many of the time. */
   verifyWholeMsMin: 60_000,

@@ -1,4 +1,5 @@
 /** The words of Métier as types, its one error and its limits. Nothing enters but data; imports nothing of the product. */
+export { takeChance } from './chance.ts'
 export * from './config.ts'
 export * from './errors.ts'
 export * from './event.ts'

@@ -1,8 +1,17 @@
 /** One run's chain in the hands of its owner: events take their place and their time at once, and reach the disk together. */
 import assert from 'node:assert/strict'
-import { type AppError, type EventBodies, type EventType, type InboxType, limits, type RunId, toAppError } from '#model'
+import {
+  type AppError,
+  type Event,
+  type EventBodies,
+  type EventType,
+  type InboxType,
+  limits,
+  type RunId,
+  toAppError,
+} from '#model'
 import type { WriteBuffer } from './buffer.ts'
-import { bodyText } from './line.ts'
+import { bodyText, lineText } from './line.ts'
 import type { WriterQueue } from './queue.ts'
 import type { ApprovalChange, ChainWrite, Entries } from './request.ts'
 import { sealText } from './seal.ts'
@@ -21,6 +30,8 @@ export type Chain = {
   append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number }
   /** Resolves when everything appended so far is on disk. */
   durable(): Promise<void>
+  /** Everything appended so far, read from its exact bytes; null where it was not all written here, or is more than is kept. */
+  told(): Event[] | null
   inbox(): InboxItem[]
   /** The row goes in the same transaction as the events appended around it. */
   consume(id: number): void
@@ -31,6 +42,8 @@ export type Chain = {
   suspend(body: EventBodies['run.suspended']): Promise<void>
   finish(body: EventBodies['run.finished']): Promise<void>
 }
+
+type Kept = [n: number, at: number, type: EventType, body: string]
 
 type Told = { [Type in EventType]: { type: Type; body: EventBodies[Type] } }[EventType]
 
@@ -68,6 +81,10 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   let posted: Promise<unknown> = Promise.resolve()
   let failure: AppError | undefined
   let isOver = false
+  /** Until then nobody else can know of the run, and so nobody can have sent it anything. */
+  let isKnown = start.opens === null
+  let kept: Kept[] | null = start.opens === null ? null : []
+  let keptCharacters = 0
 
   function newDraft(opens: ChainWrite['opens']): ChainWrite {
     const entries = { types: [], ats: [], bodies: [], blobs: [] }
@@ -100,9 +117,10 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     if (!world.buffer.delete(post)) return
     bundle = queue.bundle()
     posted = queue.ask(draft)
-    posted.catch((error) => {
-      failure ??= toAppError(error)
-    })
+    posted.then(
+      () => (isKnown = true),
+      (error) => (failure ??= toAppError(error)),
+    )
   }
 
   async function durable(): Promise<void> {
@@ -120,8 +138,15 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     entries.ats.push(at)
     entries.bodies.push(text)
     entries.blobs.push(...blobs)
+    keep(type, text)
     if (entries.types.length === limits.writePartEventsMax) sendAhead(entries)
     return { n, at }
+  }
+
+  function keep(type: EventType, text: string): void {
+    keptCharacters += text.length
+    if (keptCharacters > limits.chainKeptCharactersMax) kept = null
+    kept?.push([n, at, type, text])
   }
 
   function sendAhead(entries: Entries): void {
@@ -158,7 +183,8 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     lastAt: () => at,
     append,
     durable,
-    inbox: () => world.readInbox(run).filter(({ id }) => !taken.has(id)),
+    told: () => kept?.map((event) => JSON.parse(lineText(run, ...event)) as Event) ?? null,
+    inbox: () => (isKnown ? world.readInbox(run).filter(({ id }) => !taken.has(id)) : []),
     consume(id) {
       openDraft().consumed.push(id)
       taken.add(id)

@@ -97,6 +97,30 @@ test('append() fixes place and time at once, and time never goes back', async (t
   ])
 })
 
+test('told() gives what the store gives, where the run began here and is small; else nothing', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  chain.append('call.issued', {
+    call: '1',
+    tool: 'fx:say',
+    args: new RawJson('{"b":1,"a":"\\u2028"}'),
+    effect: 'read',
+    effectFrom: null,
+    definition: null,
+  })
+  chain.append('run.logged', { lines: [{ level: 'log', text: 'x'.repeat(limits.eventValueBytesMax) }] })
+  await chain.durable()
+  assert.equal(chain.told()?.length, 3)
+  assert.deepEqual(chain.told(), store.events(chain.run))
+
+  const large = { lines: [{ level: 'log' as const, text: 'x'.repeat(limits.chainKeptCharactersMax / 4) }] }
+  for (let i = 0; i < 4; i++) chain.append('run.logged', large)
+  assert.equal(chain.told(), null)
+  await chain.suspend({ why: 'stopped', calls: [] })
+  const taken = await store.takeRun(chain.run)
+  assert.equal(taken.told(), null)
+})
+
 test('durable() with nothing new to write is fulfilled', async (t) => {
   const store = await openSample(t)
   const chain = startSample(store)

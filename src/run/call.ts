@@ -1,5 +1,5 @@
 /** One open call of a run: what it is, where it stands, and how it is tried until its outcome is known. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Catalog } from '#catalog'
 import {
   type Answer,
@@ -81,11 +81,11 @@ export function withoutCode({ code: _, ...issued }: IssuedCall): Omit<IssuedCall
 
 /** The same run and call always give the same key, so that a server can tell a repetition. */
 export function keyOf(run: RunId, id: string): string {
-  return createHash('sha256').update(`${run} ${id}`).digest('hex').slice(0, 32)
+  return hash('sha256', `${run} ${id}`).slice(0, 32)
 }
 
 export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** What is sent: the arguments, edited or not, and the key where the tool takes one and the program gave none. */

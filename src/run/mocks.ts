@@ -44,7 +44,8 @@ export function pretending(mocks: Mocks, recorded: Recorded): Pretend {
 }
 
 /** The arguments with the mocked ones in place. */
-export function mockedArguments(args: Json, mocked: JsonObject = {}): Json {
+export function mockedArguments(args: Json, mocked?: JsonObject): Json {
+  if (mocked === undefined) return args
   const copy = structuredClone(args)
   for (const [path, value] of Object.entries(mocked)) put(copy, path.split('.'), value)
   return copy

@@ -2,12 +2,12 @@
  * Plans become calls and results: a plan enters, a run leaves, and every step of it is on the record.
  * Refuses a plan that cannot run before anything runs, and a run that someone else owns.
  */
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
   type Config,
+  type Event,
   type EventBodies,
   type Json,
   newId,
@@ -15,6 +15,7 @@ import {
   type Program,
   type RunId,
   splitToolId,
+  takeChance,
 } from '#model'
 import { type Chain, ownedByAnother, type Store } from '#record'
 import type { Boxes } from '#sandbox'
@@ -68,6 +69,8 @@ export type ActiveRun = {
   asked: Promise<void>
   /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
   durable(): Promise<void>
+  /** All its events, where this process wrote them from the first on and they are small; else null, and the store has them. */
+  told(): Event[] | null
   cancel(asked: EventBodies['cancel.asked']): void
   leave(): Promise<void>
 }
@@ -141,6 +144,7 @@ export function openEngine(parts: Parts): Engine {
       settled: over.then((settlement) => goOnIfAnswered(chain, settlement)),
       asked: conductor.asked,
       durable: () => chain.durable(),
+      told: () => chain.told(),
       cancel: (asked) => conductor.cancel(asked),
       leave: () => conductor.leave(),
     }
@@ -180,7 +184,7 @@ export function openEngine(parts: Parts): Engine {
   }
 
   const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
-    const seed = randomBytes(32).toString('hex')
+    const seed = takeChance(32).toString('hex')
     const { clean, seals } = withoutSecrets(request, seed, config)
     if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
     const prepared = await prepare(clean.plan, boxes)

@@ -12,12 +12,10 @@ export function openStandingRules(store: Store): () => readonly PolicyRule[] {
   const rules: PolicyRule[] = []
   let seen = 0
   return () => {
-    const count = store.count(homeChain)
-    if (count <= seen) return rules
     for (const event of store.events(homeChain, { after: seen, type: 'policy.changed' })) {
-      if (event.n <= count && event.type === 'policy.changed') rules.push(event.body.rule)
+      if (event.type === 'policy.changed') rules.push(event.body.rule)
+      seen = event.n
     }
-    seen = count
     return rules
   }
 }

@@ -22,7 +22,7 @@ export type CallView = {
 }
 
 export type RunView = {
-  row: RunRow
+  row: Pick<RunRow, 'run' | 'status'>
   started: EventBodies['run.started']
   startedAt: string
   calls: CallView[]
@@ -38,7 +38,11 @@ export type RunView = {
 export function viewRun(store: Store, run: RunId): RunView {
   const row = store.run(run)
   if (row === undefined) throw notFound(run)
-  const events = store.events(run)
+  return viewOf(row, store.events(run))
+}
+
+export function viewOf(row: RunView['row'], events: Event[]): RunView {
+  const { run } = row
   const first = events[0]
   if (first?.type !== 'run.started') {
     throw new AppError('RUN_PURGED', `Cannot show the run ${run}: it was purged; only its head and count remain`, {
@@ -119,11 +123,14 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
 
 /** The answer of execute, as interface.md §2 has it. */
 export function answerOf(store: Store, run: RunId): JsonObject {
-  const view = viewRun(store, run)
+  return answerFrom(store, viewRun(store, run))
+}
+
+export function answerFrom(store: Store, view: RunView): JsonObject {
   const { row, finished } = view
   const base = {
     status: row.status,
-    run,
+    run: row.run,
     callCount: view.calls.length,
     ms: elapsed(view),
     isolation: view.isolation,

@@ -1,5 +1,4 @@
 /** execute(): a plan or an intent enters; what leaves says how far the run came, and how to go on with it. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Attendant, Catalog } from '#catalog'
 import {
   type Actor,
@@ -17,11 +16,12 @@ import {
 } from '#model'
 import type { RunRow, Store } from '#record'
 import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
-import { answerOf, isExpired, notFound, viewRun } from './answer.ts'
+import { answerFrom, answerOf, isExpired, notFound, type RunView, viewOf, viewRun } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { withPreview } from './preview.ts'
 import { suggest } from './suggest.ts'
+import { madeFrom } from './whole.ts'
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {
@@ -86,7 +86,8 @@ export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: n
   }
 }
 
-const isFinished = (status: unknown) => ['done', 'failed', 'cancelled'].includes(String(status))
+const ends = ['done', 'failed', 'cancelled'] as const
+const isFinished = (status: unknown): status is (typeof ends)[number] => ends.some((end) => end === status)
 
 /** Somebody else was quicker to go on with it, or to bring it to its end. */
 function isElsewhere(store: Store, run: RunId): boolean {
@@ -148,16 +149,30 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
   const over = new AbortController()
   const waits = waitMs === null ? [] : [late(waitMs, over.signal), question(store, active, caller, over.signal)]
   try {
-    await Promise.race([active.settled, ...waits])
+    const settlement = await Promise.race([active.settled, ...waits])
     await active.durable()
+    const view = viewNow(store, active, settlement)
+    return await withPreview(parts, madeFrom(view, answerFrom(store, view)), view)
   } finally {
-    over.abort()
+    // With a reason of its own: an exception made for nobody would cost more than all else here.
+    over.abort('settled')
     caller.signal?.removeEventListener('abort', cancel)
   }
-  return withPreview(parts, answerOf(store, active.run))
 }
 
-const late = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => {})
+/** What this process wrote itself, and nobody adds to any more, need not be read back. */
+function viewNow(store: Store, { run, told }: ActiveRun, settlement: unknown): RunView {
+  const events = isFinished(settlement) ? told() : null
+  return events === null ? viewRun(store, run) : viewOf({ run, status: settlement as RunRow['status'] }, events)
+}
+
+/** Never resolves where it is over before. */
+function late(ms: number, over: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  over.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  return promise
+}
 
 /** Resolves a little after a question that the caller does not know. */
 async function question(store: Store, active: ActiveRun, caller: Caller, over: AbortSignal): Promise<void> {

@@ -1,18 +1,16 @@
 /** What a run may call, beside an answer in which a human or a model has to judge it. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
-import { type Config, type JsonObject, limits, type Plan, type RunId } from '#model'
+import { type Config, type JsonObject, limits, type Plan } from '#model'
 import type { Store } from '#record'
 import { previewOf, standingRules } from '#run'
-import { parsed, viewRun } from './answer.ts'
+import { parsed, type RunView } from './answer.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
 
 /** With questions and in dry runs; a server that does not say at once what it has does not hold back the answer. */
-export async function withPreview(parts: Parts, answer: JsonObject): Promise<JsonObject> {
+export async function withPreview(parts: Parts, answer: JsonObject, { started }: RunView): Promise<JsonObject> {
   const { store, catalog, policy } = parts
-  if (typeof answer.run !== 'string') return answer
-  const { started } = viewRun(store, answer.run as RunId)
   if (answer.status !== 'approval_required' && started.mode === 'run') return answer
   const plan = planOf(parsed(store, started.plan))
   const rules = [...policy.rules, ...standingRules(store)]

@@ -53,8 +53,8 @@ export type Verbs = {
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
   serveAt(url: string, resumes: boolean): () => void
   tools(server?: string): Promise<JsonObject[]>
-  /** What the server of a run of one call answered, as it came; null where it did not, or where that was not kept. */
-  whole(run: string): Answer | null
+  /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
+  whole(answer: JsonObject): Answer | null
   /** What the configuration puts on the surface, in its order, without what is not there. */
   exposed(): Promise<Tool[]>
   ledger(run?: string): Promise<JsonObject>
@@ -133,7 +133,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     },
     tools: async (server) =>
       (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
-    whole: (run) => wholeOf(store, id(run)),
+    whole: (answer) => wholeOf(store, answer),
     exposed: async () =>
       (await Promise.all(config.expose.map((id) => catalog.tool(id)))).filter((tool) => tool !== undefined),
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,

@@ -86,6 +86,7 @@ export class Disk {
       lastAt: () => clock,
       append,
       durable,
+      told: () => null,
       inbox: () => this.inbox.filter(({ id }) => !consumed.includes(id)),
       consume: (id) => void consumed.push(id),
       onInbox: (listener) => {
