@@ -1,6 +1,7 @@
 /** The endpoints of MCP at their paths: /mcp is the surface, or one server whole; /mcp/NAME is the server of that name, whole. */
 import type { Catalog } from '#catalog'
 import type { Forms } from './elicit.ts'
+import { exposedInput } from './exposed.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import { passthroughServers } from './passthrough-door.ts'
 import type { Rate } from './rate.ts'
@@ -14,7 +15,7 @@ type Options = {
   executes: Rate
   forms: Forms
   /** The servers that can be passed through; without it there is none. */
-  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests'>
+  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests' | 'tool'>
   /** The server that stands at /mcp in place of the surface. */
   passthrough?: string
 }
@@ -25,9 +26,11 @@ export type Endpoints = { at(path: string): McpEndpoint | null; close(): Promise
 export function openEndpoints({ verbs, version, log, executes, forms, catalog, passthrough }: Options): Endpoints {
   const open = new Map<string, McpEndpoint>()
   const newServer = () => createMcpServer(verbs, version, forms)
+  const takes = (tool: string) => exposedInput(verbs, tool)
+  const surface = { forSession: newServer, forRequest: newServer, takes }
   const serversAt = (path: string) => {
     const name = nameIn(path, passthrough)
-    if (name === null) return path === '/mcp' ? { forSession: newServer, forRequest: newServer } : null
+    if (name === null) return path === '/mcp' ? surface : null
     if (catalog === undefined || !Object.hasOwn(catalog.digests(), name)) return null
     return passthroughServers({ verbs, catalog, forms, name })
   }

@@ -18,6 +18,12 @@ export async function exposedTools(verbs: Verbs): Promise<SurfaceTool[]> {
   }))
 }
 
+/** The schema of what an exposed tool takes, by its name on the surface. */
+export async function exposedInput(verbs: Verbs, name: string): Promise<JsonObject | undefined> {
+  if (!name.includes('__')) return undefined
+  return (await verbs.exposed()).find((exposed) => nameOf(exposed) === name)?.input
+}
+
 /** Null when no such tool is exposed. */
 export async function callExposed(
   verbs: Verbs,

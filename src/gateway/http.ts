@@ -28,7 +28,7 @@ type Options = {
   /** From the first to the last byte of a request. */
   requestMsMax?: number
   /** Servers that stand whole beside the surface, and the one that stands in its place. */
-  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests'>
+  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests' | 'tool'>
   passthrough?: string
 } & Partial<Pick<Config['http'], 'url' | 'issuer' | 'audience' | 'scope' | 'rate'>>
 

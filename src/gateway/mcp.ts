@@ -10,8 +10,9 @@ import {
 import { isObject, type JsonObject, limits } from '#model'
 import type { Known } from './authentication.ts'
 import { readBody } from './body.ts'
+import { paramMismatch } from './param-headers.ts'
 import { callsIn, type Rate, sendTooOften } from './rate.ts'
-import { sendRpcError } from './reply.ts'
+import { idOf, sendRpcError } from './reply.ts'
 import { openSessions } from './sessions.ts'
 
 export type McpEndpoint = {
@@ -23,6 +24,8 @@ export type McpEndpoint = {
 export type McpServers = {
   forSession(): Server | Promise<Server>
   forRequest(): Server | Promise<Server>
+  /** The schema of what a tool takes; undefined where it is not known. */
+  takes?(tool: string): Promise<JsonObject | undefined>
   /** What has changed, for those who listen. */
   bus?: ServerEventBus
   /** Somebody begins to listen; answers with what ends it. */
@@ -47,6 +50,8 @@ export function openMcpEndpoint(servers: McpServers, log: (line: string) => void
     if (seconds > 0) return sendTooOften(response, seconds, body.value)
     const { kind } = classifyInboundRequest(inboundOf(request, body.value))
     if (kind === 'legacy') return sessions.serve(request, response, body.value)
+    const mismatch = kind === 'modern' ? await mismatchIn(request, body.value, servers.takes) : null
+    if (mismatch !== null) return sendRpcError(response, 400, headerMismatch, mismatch, idOf(body.value))
     if (servers.listened && isListening(body.value)) hear(servers.listened, body.value.params, response, onerror)
     await serveModern(request as NodeIncomingMessageLike, response, body.value)
   }
@@ -70,6 +75,15 @@ function hear(
 
 export function isListening(body: unknown): body is { params: JsonObject } {
   return isObject(body) && body.method === 'subscriptions/listen' && isObject(body.params)
+}
+
+const headerMismatch = -32020
+
+async function mismatchIn(request: IncomingMessage, body: unknown, takes: McpServers['takes']): Promise<string | null> {
+  if (takes === undefined || !isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return null
+  const schema = await takes(String(body.params.name))
+  const why = schema === undefined ? null : paramMismatch(schema, body.params.arguments, request.headers)
+  return why === null ? null : `Cannot answer: ${why}; send both alike`
 }
 
 function inboundOf({ method = 'GET', headers }: IncomingMessage, body: unknown) {

@@ -9,7 +9,7 @@ import { Passages } from './passages.ts'
 import { createPassthroughServer } from './passthrough.ts'
 import type { Verbs } from './verbs.ts'
 
-export type Behind = { verbs: Verbs; catalog: Pick<Catalog, 'facts' | 'passage'>; forms: Forms; name: string }
+export type Behind = { verbs: Verbs; catalog: Pick<Catalog, 'facts' | 'passage' | 'tool'>; forms: Forms; name: string }
 
 /** Each session has a conversation of its own; requests of the newer era share those of their kind. */
 export function passthroughServers(behind: Behind): McpServers {
@@ -23,6 +23,7 @@ export function passthroughServers(behind: Behind): McpServers {
   return {
     forSession: async () => (await connected(behind)).server,
     forRequest: () => createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }),
+    takes: async (tool) => (await behind.catalog.tool(`${behind.name}:${tool}`))?.input,
     bus,
     listened: (params) => listen(passages, params),
     async close() {

@@ -261,7 +261,7 @@ for (const server of eras) {
 }
 
 /** Requests of the newer era by hand: a host that does what no client of ours would. */
-function byHand(url: string, name: string, capabilities: object = { elicitation: {} }) {
+function byHand(url: string, name: string, capabilities: object = { elicitation: {} }, extra: object = {}) {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': capabilities,
@@ -274,6 +274,7 @@ function byHand(url: string, name: string, capabilities: object = { elicitation:
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'tools/call',
       'mcp-name': name,
+      ...extra,
     }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     const signal = AbortSignal.timeout(30_000)
@@ -321,4 +322,26 @@ test('questions that an older server asks together are asked together', async (t
     const { result } = await call()
     assert.equal(Object.keys(result.inputRequests).length, 3, JSON.stringify(result))
   }
+})
+
+test('a call whose headers say otherwise than its body is refused before it is a run; one that says the same passes', async (t) => {
+  const { url, client, verbs } = await overHttp(t, 'modern', 'legacy', { expose: ['legacy:test_custom_header'] })
+  const surface = url.replace('/mcp/legacy', '/mcp')
+  for (const [at, name] of [
+    [url, 'test_custom_header'],
+    [surface, 'legacy__test_custom_header'],
+  ] as const) {
+    for (const extra of [{}, { 'mcp-param-region': 'us' }]) {
+      const { id, error } = await byHand(at, name, {}, extra)({}, { region: 'eu' })
+      assert.deepEqual([id, error.code], [1, -32020])
+      assert.match(error.message, /Mcp-Param-Region/)
+    }
+    assert.equal((await byHand(at, name)()).result.isError, undefined, 'what is not said need not be repeated')
+    const { result } = await byHand(at, name, {}, { 'mcp-param-region': 'eu' })({}, { region: 'eu' })
+    assert.match(JSON.stringify(result.content), /region eu/)
+  }
+  assert.equal(verbs.runs().length, 4, 'what was refused is no run')
+  await client.listTools()
+  const { content } = await client.callTool({ name: 'test_custom_header', arguments: { region: 'naïve', count: 3 } })
+  assert.match(JSON.stringify(content), /region naïve/, 'a client that knows of it passes by itself')
 })

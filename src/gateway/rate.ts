@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { AppError, isObject, limits } from '#model'
-import { sendJson } from './reply.ts'
+import { idOf, sendJson } from './reply.ts'
 
 export type Rate = {
   /** Seconds until there is room again; 0 where there was room, and it is taken. */
@@ -59,9 +59,8 @@ export function callsIn(body: unknown): number {
 /** In the words of HTTP and of JSON-RPC at once. */
 export function sendTooOften(response: ServerResponse, seconds: number, body: unknown): void {
   const { message, context: data } = tooOften(seconds)
-  const id = isObject(body) && (typeof body.id === 'string' || typeof body.id === 'number') ? body.id : null
   response.setHeader('retry-after', seconds)
-  sendJson(response, { jsonrpc: '2.0', id, error: { code: serverError, message, data } }, 429)
+  sendJson(response, { jsonrpc: '2.0', id: idOf(body), error: { code: serverError, message, data } }, 429)
 }
 
 const serverError = -32000

@@ -1,6 +1,6 @@
 /** Answers over HTTP: JSON, errors in their two forms, and bytes no faster than they are read. */
 import type { ServerResponse } from 'node:http'
-import { type AppError, type ErrorCode, toText } from '#model'
+import { type AppError, type ErrorCode, isObject, toText } from '#model'
 
 /** On every answer: nothing is cached, sniffed, framed or read by another page. */
 export const headersOfAll = {
@@ -34,9 +34,21 @@ export function sendError(response: ServerResponse, error: AppError, status = st
   sendJson(response, { error }, status)
 }
 
-/** An error of the MCP endpoint that no server instance gives: JSON-RPC's own codes, and no id. */
-export function sendRpcError(response: ServerResponse, status: number, code: number, message: string): void {
-  sendJson(response, { jsonrpc: '2.0', id: null, error: { code, message } }, status)
+/** An error of the MCP endpoint that no server instance gives, in the form of JSON-RPC. */
+export function sendRpcError(
+  response: ServerResponse,
+  status: number,
+  code: number,
+  message: string,
+  id: string | number | null = null,
+): void {
+  sendJson(response, { jsonrpc: '2.0', id, error: { code, message } }, status)
+}
+
+/** Of a request in a body; null where there is none that could be answered. */
+export function idOf(body: unknown): string | number | null {
+  const id = isObject(body) ? body.id : null
+  return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
 /** Settled when more may be written: at once, when the reader caught up, or when it is gone. */

@@ -21,7 +21,7 @@ type Options = {
   /** Where what outlives this process is kept. */
   home?: string
   /** One server whole, in place of the surface. */
-  passthrough?: { name: string; catalog: Pick<Catalog, 'facts' | 'passage'> }
+  passthrough?: { name: string; catalog: Pick<Catalog, 'facts' | 'passage' | 'tool'> }
 }
 
 export async function serveStdio({ verbs, version, home = '', passthrough }: Options): Promise<Stdio> {

@@ -89,6 +89,13 @@ const plain: Record<string, Fixture> = {
       ],
     }),
   },
+  test_custom_header: {
+    takes: object(
+      { region: { ...text, 'x-mcp-header': 'Region' }, count: { type: 'integer', 'x-mcp-header': 'Count' } },
+      [],
+    ),
+    call: ({ region }) => says(`region ${region}`),
+  },
   echo_meta: { call: (_, { mcpReq }) => says(JSON.stringify(mcpReq._meta ?? {})) },
   test_error_handling: {
     call: () => ({
