@@ -97,7 +97,8 @@ export function argumentsToSend(call: OpenCall): Json {
 }
 
 /** A value as the program gets it; a larger one is recorded whole, and the program is told where it is. */
-function tooLarge(run: RunId, call: OpenCall, bytes: number, bytesMax: number): AppError | null {
+function tooLarge(run: RunId, call: OpenCall, bytes: number): AppError | null {
+  const bytesMax = limits.resultBytesMax
   if (bytes <= bytesMax) return null
   const message = `Cannot hand the result of "${call.tool}" to the program: it has ${bytes} bytes, at most ${bytesMax} are handed over; page it with result`
   return new AppError('RESULT_TOO_LARGE', message, {
@@ -128,21 +129,41 @@ export type Result = ({ ok: true; value: Json } | { ok: false; error: AppError }
 
 type Keeping = { secrets: Secrets; chain: { run: RunId }; plan: 'code' | 'dag' }
 
-/** What a result leaves in the record, without its secrets. */
-export function resultMember(call: OpenCall, result: Result, { secrets, chain, plan }: Keeping) {
+type Member = { ok: boolean; value?: RawJson; error?: ErrorData; answer?: RawJson; bytes: number }
+
+/** What a result leaves in the record, without its secrets; one that cannot be kept leaves why. */
+export function resultMember(call: OpenCall, result: Result, keeping: Keeping): Member {
+  try {
+    return keptMember(call, result, keeping)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { context, ...told } = error.toJSON()
+    return { ok: false, error: { ...told, context: { tool: call.tool, ...context } }, bytes: 0 }
+  }
+}
+
+function keptMember(call: OpenCall, result: Result, { secrets, chain, plan }: Keeping): Member {
   const from = splitToolId(call.tool)?.server ?? 'metier'
   const whole = wholeOf(result.answer, secrets, from)
   if (!result.ok) {
     const { context, ...error } = result.error.toJSON()
     const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
+    refuseUnkept(call, Buffer.byteLength(toText(hidden)))
     return { ok: false, error: hidden as unknown as ErrorData, ...whole, bytes: 0 }
   }
   const value = new RawJson(toText(secrets.hide(result.value, from)))
   const bytes = Buffer.byteLength(value.text)
+  refuseUnkept(call, bytes)
   const isForProgram = plan === 'code' || call.id.includes('.')
-  const large = tooLarge(chain.run, call, bytes, isForProgram ? limits.resultBytesMax : limits.blobBytesMax)
+  const large = isForProgram ? tooLarge(chain.run, call, bytes) : null
   if (large !== null) return { ok: false, value, error: large.toJSON(), ...whole, bytes }
   return { ok: true, value, ...whole, bytes }
+}
+
+function refuseUnkept({ tool }: OpenCall, bytes: number): void {
+  if (bytes <= limits.blobBytesMax) return
+  const message = `Cannot record the result of "${tool}": it has ${bytes} bytes, at most ${limits.blobBytesMax} are kept; ask the tool for less`
+  throw new AppError('RESULT_TOO_LARGE', message, { tool, bytes })
 }
 
 /** An answer too large to be kept is left out: what is made of it may still fit. */

@@ -82,7 +82,7 @@ export class Conductor {
   }
 
   /** Lets go of the run, so that another process can take it up; what was sent and not answered stays in doubt. */
-  async leave(error?: AppError): Promise<void> {
+  async leave(error?: unknown): Promise<void> {
     if (this.#over) return
     const calls = [...this.#calls.open.keys()]
     this.#close()
@@ -281,10 +281,9 @@ export class Conductor {
     chain.finish(body).then(() => this.#settle(outcome.status), this.#fail)
   }
 
+  /** Nothing more can happen here, but maybe elsewhere. */
   #broken(error: unknown): void {
-    if (this.#over) return
-    this.#close()
-    this.#fail(error)
+    if (!this.#over) this.leave(error).catch(() => this.#fail(error))
   }
 
   #close(): void {

@@ -15,6 +15,28 @@ test('a program is told that a result of 50 MB is too large, and where to read i
   assert.deepEqual([page.text ?? page.value, page.next], ['x'.repeat(10), null])
 })
 
+test('a result that is larger than what is kept, or has too many secrets, fails its call and not the run', async (t) => {
+  const config = { record: { secrets: ['sk-[0-9]{20,}'] } }
+  const verbs = await openSpace(workspace(t, { config }))
+  const code = `const codes = []
+    const tell = (error) => codes.push([error.code, error.context.tool ?? null])
+    await mcp.fx.big({ bytes: ${limits.blobBytesMax} }).catch(tell)
+    await mcp.fx.put({ key: 'many', value: Array.from({ length: 1001 }, (_, index) => 'sk-' + String(index).padStart(20, '0')) })
+    await mcp.fx.read({ key: 'many' }).catch(tell)
+    return codes`
+  const { status, result } = await verbs.execute({ implementation: { type: 'code', code } }, caller)
+  assert.deepEqual(
+    [status, result],
+    [
+      'done',
+      [
+        ['RESULT_TOO_LARGE', 'fx:big'],
+        ['RESULT_TOO_LARGE', 'fx:read'],
+      ],
+    ],
+  )
+})
+
 test('a graph answers a result of 50 MB with a preview and a size, and the process stays small', async (t) => {
   const verbs = await openSpace(workspace(t))
   const big = { id: 'big', tool: 'fx:big', arguments: { bytes } }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalog } from '#catalog'
 import { AppError, parseConfig } from '#model'
-import { openStore } from '#record'
+import { type Chain, openStore, type Store } from '#record'
 import { openEngine } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
 import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
@@ -25,14 +25,19 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** An engine of its own on the home of a workspace, as another process would have. */
-async function openAnother(space: Workspace, change: (boxes: Boxes) => Boxes = (boxes) => boxes) {
+async function openAnother(
+  space: Workspace,
+  change: (boxes: Boxes) => Boxes = (boxes) => boxes,
+  write: (chain: Chain) => Chain = (chain) => chain,
+) {
   const text = readFileSync(space.file, 'utf8')
   const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
   const store = await openStore({ home: space.home })
   const options = { servers: config.servers, folder: `${space.home}/catalog`, baseEnv: { PATH: process.env.PATH! } }
   const catalog = openCatalog({ ...options, process: store.process })
   const boxes = change(openBoxes({}))
-  const engine = openEngine({ store, boxes, catalog, config })
+  const watched: Store = { ...store, startRun: (run, body) => write(store.startRun(run, body)) }
+  const engine = openEngine({ store: watched, boxes, catalog, config })
   const close = async () => {
     await engine.close()
     await Promise.all([boxes.close(), catalog.close()])
@@ -82,6 +87,26 @@ test('a process that has no box to offer leaves a run as it was, and another can
   assert.equal(await (await other.engine.resume(run, 'other')).settled, 'done')
   assert.equal(done(space, 'add').length, 1)
   await other.close()
+})
+
+test('a run that breaks under its owner is let go of: any process can go on with it', async (t) => {
+  const space = workspace(t)
+  const breaking = (chain: Chain): Chain => {
+    const append: Chain['append'] = (type, body) => {
+      if (type === 'call.resolved') throw new Error('a bug')
+      return chain.append(type, body)
+    }
+    return { ...chain, append }
+  }
+  const one = await openAnother(space, undefined, breaking)
+  const code = `return (await mcp.fx.read({ key: 'none' })).value`
+  const request = { plan: { kind: 'code', code }, intent: null, args: {}, actor: caller.actor } as const
+  const { run, settled } = await one.engine.start(request)
+  await assert.rejects(settled, { message: 'a bug' })
+  assert.equal(one.store.run(run)?.status, 'interrupted')
+  const other = await openAnother(space)
+  assert.equal(await (await other.engine.resume(run, 'other')).settled, 'done')
+  await Promise.all([one.close(), other.close()])
 })
 
 test('a run goes on only with the servers it began with (CONFIG_CHANGED); a fork takes those of today', async (t) => {
