@@ -82,8 +82,8 @@ export const limits = {
   programTurnWallMsMax: 60_000,
   programTimersMax: 1000,
   toolIdCharactersMax: 512,
-  /** For stripping the types of one program. */
-  programReadMsMax: 5000,
+  /** For stripping the types of one program, the start of the thread that does it included. */
+  programReadMsMax: 10_000,
   programErrorCharactersMax: 4096,
   boxStderrBytesMax: 4096,
   /** Heap and mappings of the process around the engine. */

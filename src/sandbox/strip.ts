@@ -1,6 +1,6 @@
 /** TypeScript without its types: each becomes blanks, so that every character that stays keeps its line and column. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { limits } from '#model'
+import { AppError, limits } from '#model'
 import type { StripAnswer, StripRequest } from './strip-worker.ts'
 
 /** `position` is counted in the text that was given. */
@@ -18,9 +18,10 @@ export function warmStripper(): void {
   stripper ??= startStripper()
 }
 
-export function strip(text: string): Stripped {
+/** A thread that does not answer says nothing of the text: the machine may be busy, and whoever sends it again may have luck. */
+export function strip(text: string, msMax: number = limits.programReadMsMax): Stripped {
   stripper ??= startStripper()
-  const answer = ask(stripper, { text })
+  const answer = ask(stripper, { text }, msMax)
   if (answer !== null && 'text' in answer) return answer
   if (answer !== null && refusals.includes(answer.code)) {
     return { fault: answer.message, position: positionIn(answer.stack) }
@@ -28,7 +29,9 @@ export function strip(text: string): Stripped {
   stripper.port.close()
   void stripper.worker.terminate()
   stripper = null
-  return { fault: 'it is nested too deeply to be read', position: null }
+  if (answer !== null) return { fault: 'it is nested too deeply to be read', position: null }
+  const message = `Cannot read the program: what reads it did not answer within ${msMax} ms; try again`
+  throw new AppError('SANDBOX_SETUP_FAILED', message, { ms: msMax })
 }
 
 function startStripper(): Stripper {
@@ -47,10 +50,10 @@ function startStripper(): Stripper {
 }
 
 /** Waits here, within a bound: the text is small, and whoever prepares a program needs it before anything else. */
-function ask({ port, signal }: Stripper, request: StripRequest): StripAnswer | null {
+function ask({ port, signal }: Stripper, request: StripRequest, msMax: number): StripAnswer | null {
   Atomics.store(signal, 0, 0)
   port.postMessage(request)
-  Atomics.wait(signal, 0, 0, limits.programReadMsMax)
+  Atomics.wait(signal, 0, 0, msMax)
   return receiveMessageOnPort(port)?.message ?? null
 }
 
