@@ -33,6 +33,7 @@ const slow = [
   'src/sandbox/escape.test.ts',
   'src/sandbox/isolation.test.ts',
   'src/sandbox/limits.test.ts',
+  'src/sandbox/pristine.test.ts',
   'src/sandbox/tier.test.ts',
   'src/sandbox/v8*.test.ts',
   'src/show/**/*.test.ts',

@@ -54,6 +54,8 @@ export const limits = {
   programBytesMax: 256 * 1024,
   programArgumentsBytesMax: 1024 * 1024,
   programMemoryBytesMax: 64 * 1024 * 1024,
+  /** Free memory of an engine before its program begins; one that needs more gets it, and its engine serves no other. */
+  programMemoryReadyBytes: 1024 * 1024,
   programStackBytesMax: 256 * 1024,
   /** Interrupt checks of the engine between two deliveries; stands in for CPU time, so that replay sees the same end. */
   programTicksPerTurnMax: 20_000,

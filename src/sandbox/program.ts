@@ -45,7 +45,9 @@ export function bootMessage(addon: string | null): { boot: BootMessage } {
     operationsMax: limits.tracedOperationsMax,
   }
   // Twice the engine's own limit: the memory must hold the old and the new while something large is moved.
-  return { boot: { engineBytesMax: 2 * limits.programMemoryBytesMax, guest, machine: usualLimits, addon } }
+  const engineBytesMax = 2 * limits.programMemoryBytesMax
+  const engineRoomBytes = limits.programMemoryReadyBytes
+  return { boot: { engineBytesMax, engineRoomBytes, guest, machine: usualLimits, addon } }
 }
 
 /** `release` is called once, with whether the box may serve another program. */

@@ -1,7 +1,6 @@
 /** The process inside the box: reads one message a line, answers each with one line, and knows no other way out. */
 import { readSync, writeSync } from 'node:fs'
-import type { GuestLimits } from './guest-log.ts'
-import { loadEngine } from './load-engine.ts'
+import { type EngineBounds, loadEngine } from './load-engine.ts'
 import {
   createMachine,
   type DeliverMessage,
@@ -12,9 +11,7 @@ import {
 } from './machine.ts'
 import { createV8Machine, loadIsolatedVm } from './v8-machine.ts'
 
-export type BootMessage = {
-  engineBytesMax: number
-  guest: GuestLimits
+export type BootMessage = EngineBounds & {
   machine: MachineLimits
   /** Where the box shows the addon of another engine; null: QuickJS. */
   addon: string | null
@@ -69,12 +66,12 @@ function exitWithParent(): void {
 /** A fresh engine with the prelude in it, ready for one program. */
 type MakeMachine = (limits: MachineLimits) => Promise<Machine>
 
-async function makerOf({ addon, guest, engineBytesMax }: BootMessage): Promise<MakeMachine> {
+async function makerOf({ addon, ...bounds }: BootMessage): Promise<MakeMachine> {
   if (addon !== null) {
     const isolated = loadIsolatedVm(addon)
-    return async (limits) => createV8Machine(isolated, guest, limits)
+    return async (limits) => createV8Machine(isolated, bounds.guest, limits)
   }
-  const parts = await loadEngine(engineBytesMax, guest, exitWithParent)
+  const parts = await loadEngine(bounds, exitWithParent)
   return (limits) => createMachine(parts, limits)
 }
 
@@ -95,10 +92,9 @@ async function main(): Promise<void> {
       send(running === null ? emptyTurn : await running.deliver(message.deliver))
     } else send(emptyTurn)
     if (running?.over || 'drop' in message) {
-      running?.close()
-      running = null
       // The next program finds its engine ready.
-      ready = await make(usual)
+      if (running !== null && !running.reset() && running === ready) ready = await make(usual)
+      running = null
     }
   }
 }

@@ -2,12 +2,15 @@
 import { type ExtensionDescriptor, Intrinsics, JSException, type JSValueHandle, QuickJS } from 'quickjs-wasi'
 import { type Engine, type EngineLimit, limitOfTrap } from './engine.ts'
 import { preludeFile, programFile } from './guest.ts'
+import { keepPristine } from './pristine.ts'
 
 export type MachineLimits = { memoryBytesMax: number; stackBytesMax: number; ticksPerTurnMax: number }
 export type MachineParts = {
   engine: Engine
   module: WebAssembly.Module
   extensions: ExtensionDescriptor[]
+  /** Free memory to begin with. */
+  roomBytes: number
   /** Compiled by `compilePrelude()` in this process: bytecode from elsewhere is never loaded. */
   prelude: Uint8Array
   /** Called at every tick of the engine: the only moments in which a busy engine lets the host act. */
@@ -28,8 +31,8 @@ export type Machine = {
   start(message: StartMessage): Promise<string>
   deliver(message: DeliverMessage): Promise<string>
   readonly over: boolean
-  /** Nothing will be asked of it any more. */
-  close(): void
+  /** Ends its program, if need be. True: it is as it was made, ready for another; false: nothing may be asked of it any more. */
+  reset(): boolean
 }
 
 /** Thrown by the host inside the engine: it unwinds through it, so that no guest code sees it. */
@@ -45,10 +48,11 @@ const intrinsics = (Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMA
 
 /** A fresh engine with the prelude in it, ready for one program. */
 export async function createMachine(parts: MachineParts, limits: MachineLimits): Promise<Machine> {
-  const { engine, module, extensions, prelude, onTick } = parts
+  const { engine, module, extensions, roomBytes, prelude, onTick } = parts
   let now = 0
   let ticks = 0
   let over = false
+  let broken = false
   let main: JSValueHandle | null = null
   const rejections = new Map<number, { promise: JSValueHandle; reason: JSValueHandle }>()
 
@@ -77,6 +81,11 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
   const [begin, settle, take, finish, warn] = ['begin', 'deliver', 'take', 'finish', 'warn'].map((name) =>
     host.getProp(name),
   ) as [JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle]
+  // All that stays is made before the copy is taken, so that it stands in it.
+  const { undefined: nothing, true: yes, false: no } = vm
+  const { wasm_malloc: allocate, wasm_free: free } = vm._getExports()
+  free(allocate(roomBytes))
+  const restore = keepPristine(vm)
 
   function forget(identity: number): void {
     const rejection = rejections.get(identity)
@@ -90,9 +99,9 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     const handles = values.map((value) => {
       if (typeof value === 'string') return vm.newString(value)
       if (typeof value === 'number') return vm.newNumber(value)
-      return typeof value === 'boolean' ? (value ? vm.true : vm.false) : value
+      return typeof value === 'boolean' ? (value ? yes : no) : value
     })
-    const result = vm.callFunction(target, vm.undefined, ...handles)
+    const result = vm.callFunction(target, nothing, ...handles)
     for (const handle of handles) handle.dispose()
     return result
   }
@@ -107,6 +116,7 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
       return await report()
     } catch (thrown) {
       over = true
+      broken = true
       return `{"calls":[],"logs":[],"end":${JSON.stringify(fatalEnd(thrown))}}`
     }
   }
@@ -160,8 +170,14 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
         program.dispose()
       }),
     deliver: ({ call: number, ok, text, now }) => turn(now, () => call(settle, number, ok, text).dispose()),
-    // Its memory is the collector's: nothing of it is held anywhere else.
-    close: () => {},
+    reset() {
+      // What unwound through the engine left it in the middle of something.
+      if (broken || !restore()) return false
+      rejections.clear()
+      main = null
+      over = false
+      return true
+    },
   }
 }
 

@@ -88,8 +88,9 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
         call(start, program.derefInto(), args, ...chance, isTraced, now)
       }),
     deliver: async ({ call: number, ok, text, now }) => turn(() => call(deliver, number, ok, text, now)),
-    close() {
+    reset() {
       if (!isolate.isDisposed) isolate.dispose()
+      return false
     },
   }
 }
