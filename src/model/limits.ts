@@ -46,6 +46,8 @@ export const limits = {
   resultBytesMax: 8 * 1024 * 1024,
   /** Above this an answer carries a preview and a handle instead of the result. */
   inlineResultBytesMax: 8 * 1024,
+  /** Of what a tool said of its failure; the whole of it stands beside the error, as a value to be paged. */
+  toolErrorCharactersMax: 8 * 1024,
   previewCharactersMax: 240,
   resultPageDefault: 8 * 1024,
   resultPageMax: 256 * 1024,

@@ -22,3 +22,14 @@ test('resultMember() leaves out an answer that is too large to be kept, and keep
   const kept = resultMember(call, { ok: true, value: 1, answer }, keeping)
   assert.deepEqual({ ...kept }, { ok: true, value: new RawJson('1'), bytes: 1 })
 })
+
+test('resultMember() cuts an error to what everybody can read, and keeps the whole of it beside', () => {
+  const said = `Cannot complete "fx:read": ${'é'.repeat(3_000_000)}`
+  const { ok, error, value } = resultMember(call, { ok: false, error: new AppError('TOOL_ERROR', said, {}) }, keeping)
+  assert.equal(ok, false)
+  assert.match(error!.message, /^Cannot complete "fx:read": é+ … and 2991835 characters more; page them with result$/)
+  assert.ok(Buffer.byteLength(JSON.stringify(error)) < limits.eventValueBytesMax)
+  assert.equal(JSON.parse(value!.text), said)
+  const endless = new AppError('TOOL_ERROR', 'x'.repeat(limits.blobBytesMax), {})
+  assert.equal(resultMember(call, { ok: false, error: endless }, keeping).value, undefined)
+})

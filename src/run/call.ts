@@ -148,8 +148,7 @@ function keptMember(call: OpenCall, result: Result, { secrets, chain, plan }: Ke
   if (!result.ok) {
     const { context, ...error } = result.error.toJSON()
     const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
-    refuseUnkept(call, Buffer.byteLength(toText(hidden)))
-    return { ok: false, error: hidden as unknown as ErrorData, ...whole, bytes: 0 }
+    return { ok: false, ...bounded(hidden as unknown as ErrorData), ...whole, bytes: 0 }
   }
   const value = new RawJson(toText(secrets.hide(result.value, from)))
   const bytes = Buffer.byteLength(value.text)
@@ -164,6 +163,17 @@ function refuseUnkept({ tool }: OpenCall, bytes: number): void {
   if (bytes <= limits.blobBytesMax) return
   const message = `Cannot record the result of "${tool}": it has ${bytes} bytes, at most ${limits.blobBytesMax} are kept; ask the tool for less`
   throw new AppError('RESULT_TOO_LARGE', message, { tool, bytes })
+}
+
+/** An error is read whole by everybody who reads a run: what a tool says at length stands beside it, to be paged with result. */
+function bounded(error: ErrorData): { error: ErrorData; value?: RawJson } {
+  const { message } = error
+  const more = message.length - limits.toolErrorCharactersMax
+  if (more <= 0) return { error }
+  const said = `${message.slice(0, limits.toolErrorCharactersMax)} … and ${more} characters more; page them with result`
+  const value = new RawJson(toText(message))
+  const isKept = Buffer.byteLength(value.text) <= limits.blobBytesMax
+  return { error: { ...error, message: said }, ...(isKept ? { value } : {}) }
 }
 
 /** An answer too large to be kept is left out: what is made of it may still fit. */

@@ -1,5 +1,5 @@
 /** Why a run is over, and what its last event says. */
-import { AppError, type EventBodies, type ProgramEnd, RawJson, type RunId } from '#model'
+import { AppError, type ErrorData, type EventBodies, limits, type ProgramEnd, RawJson, type RunId } from '#model'
 
 /** How far a run came under this owner. */
 export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
@@ -30,9 +30,17 @@ export function withoutBox(error: unknown, run: RunId): AppError | null {
   return new AppError(error.code, message, { ...error.context, run }, error)
 }
 
+/** Results that are kept one by one may be more than that together. */
+function tooMuch(): ErrorData {
+  const most = `at most ${limits.blobBytesMax} bytes are kept`
+  const message = `Cannot keep the result of the run: ${most}; page what its calls returned with result`
+  return new AppError('RESULT_TOO_LARGE', message, { bytesMax: limits.blobBytesMax }).toJSON()
+}
+
 type Outcome = Pick<EventBodies['run.finished'], 'status' | 'result' | 'error'>
 
 export function outcomeOf(stop: Stop | null, end: ProgramEnd | null): Outcome {
   if (stop !== null) return { status: stop.status, error: stop.error.toJSON() }
+  if (end!.ok && Buffer.byteLength(end!.value) > limits.blobBytesMax) return { status: 'failed', error: tooMuch() }
   return end!.ok ? { status: 'done', result: new RawJson(end!.value) } : { status: 'failed', error: end!.error }
 }
