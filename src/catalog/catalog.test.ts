@@ -212,6 +212,29 @@ test('try() survives a server that lives on but does not talk, does not listen, 
   assert.deepEqual(brief(await attempt(catalog, 'new:call', {})), [{ type: 'hologram', depth: 3 }])
 })
 
+test('try() takes for an answer whatever has the id of its request, instead of waiting for a better one', async (t) => {
+  const raw = (rest: string) => misbehaving(`console.log('{"jsonrpc":"2.0","id":' + id + ',${rest}}')`)
+  const { catalog } = open(t, {
+    servers: {
+      nothing: raw('"result":null'),
+      both: raw('"result":{"content":[]},"error":{"code":1,"message":"no"}'),
+      named: raw('"error":{"code":"ENOENT","message":"no"}'),
+      text: misbehaving(
+        `console.log(JSON.stringify({ jsonrpc: '2.0', id: String(id), error: { code: 1, message: 'no' } }))`,
+      ),
+      marked: misbehaving(`process.stdout.write('\\ufeff'); say(id, { content: [{ type: 'text', text: 'fine' }] })`),
+      silent: misbehaving(`say(id, { isError: true, content: [] })`),
+    },
+  })
+  for (const server of ['nothing', 'both', 'named', 'text']) {
+    assert.equal(brief(await attempt(catalog, `${server}:call`, {})), 'answered TOOL_ERROR', server)
+  }
+  assert.equal(brief(await attempt(catalog, 'marked:call', {})), 'fine')
+  const silent = await attempt(catalog, 'silent:call', {})
+  assert(silent.outcome === 'answered' && !silent.ok)
+  assert.equal(silent.error.message, 'Cannot complete "silent:call": it says that it failed, and no more')
+})
+
 test('tools() is not spoiled by a server that fails, and tool() of it is undefined', async (t) => {
   const { catalog } = open(t, { servers: { none: { command: 'no-such-command' } } })
   const { tools, problems } = await catalog.tools()

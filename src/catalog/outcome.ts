@@ -1,6 +1,6 @@
 /** What a server said, or did not say, becomes one of the three outcomes of a try. */
 import { type CallToolResult, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { AppError, isObject, type Json, type JsonObject, type Try, type Usage } from '#model'
+import { AppError, isObject, type Json, type JsonObject, type Try, toText, type Usage } from '#model'
 import type { Receipt } from './receipts.ts'
 
 /** Structured content, else the text as JSON, else the text; several parts stay a list. */
@@ -21,8 +21,12 @@ export function answered(tool: string, result: CallToolResult, whole = false): T
   const more = { ...usageOf(result._meta), ...(whole && { answer: { result: result as Json } }) }
   if (!result.isError) return { outcome: 'answered', ok: true, value: resultOf(result), ...more }
   const texts = (result.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  const said = texts.join('\n') || JSON.stringify(result.structuredContent ?? result.content ?? null)
+  const said = texts.join('\n') || otherWords(result) || 'it says that it failed, and no more'
   return { outcome: 'answered', ok: false, error: toolError(tool, said), ...more }
+}
+
+function otherWords({ structuredContent, content }: CallToolResult): string {
+  return structuredContent === undefined && (content ?? []).length === 0 ? '' : toText(structuredContent ?? content)
 }
 
 /** What the call used, where the server says so in the words of OpenTelemetry, or under "usage". */

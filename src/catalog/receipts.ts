@@ -1,5 +1,6 @@
 /** What the wire knows of each tool call: whether its request left us, and whether an answer came back. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isObject, limits, toText } from '#model'
 
 export type Receipt = {
   state: 'waiting' | 'sent' | 'answered'
@@ -39,8 +40,21 @@ export class Receipts {
 
   arrived(message: JSONRPCMessage): void {
     if (!('id' in message) || 'method' in message || message.id === undefined) return
-    const receipt = this.#byId.get(message.id)
+    // As the client does: a server may give a number back as text.
+    const id = Number(message.id)
+    const receipt = this.#byId.get(id)
     if (receipt !== undefined) receipt.state = 'answered'
-    this.#byId.delete(message.id)
+    this.#byId.delete(id)
   }
+}
+
+/** What has the id of a request and is no answer by the letter is one all the same: nothing else would ever come. */
+export function understood(message: Record<string, unknown>): Record<string, unknown> {
+  const { id, result, error } = message
+  if ('method' in message || (typeof id !== 'number' && typeof id !== 'string')) return message
+  const isResult = isObject(result) && error === undefined
+  const isError = isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string'
+  if (isResult || (isError && result === undefined)) return message
+  const said = `the server answered with what is no answer: ${toText(message).slice(0, limits.previewCharactersMax)}`
+  return { jsonrpc: '2.0', id, error: { code: -32603, message: said } }
 }

@@ -8,7 +8,7 @@ import { inOneLine, isObject, limits } from '#model'
 import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
 import { lineCutter, tailKeeper } from './lines.ts'
-import { Receipts } from './receipts.ts'
+import { Receipts, understood } from './receipts.ts'
 
 export type StdioOptions = {
   command: string
@@ -135,11 +135,12 @@ export class StdioWire implements Transport {
   #received(line: string): void {
     if (line.trim() === '') return
     try {
-      const value: unknown = JSON.parse(line)
+      const value: unknown = JSON.parse(line.replace(/^\ufeff/, ''))
       for (const message of Array.isArray(value) ? value : [value]) {
         if (!isObject(message) || message.jsonrpc !== '2.0') throw new Error('not a JSON-RPC message')
-        this.receipts.arrived(message as JSONRPCMessage)
-        this.onmessage?.(message as JSONRPCMessage)
+        const heard = understood(message) as JSONRPCMessage
+        this.receipts.arrived(heard)
+        this.onmessage?.(heard)
       }
     } catch (error) {
       this.onerror?.(new Error(`the server wrote a line that is no message: ${(error as Error).message}`))
