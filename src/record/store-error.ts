@@ -15,12 +15,12 @@ export function storeError(thrown: unknown, doing: string): AppError {
   if (thrown instanceof AppError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   const code = isObject(thrown) ? thrown.code : undefined
-  const { primary, extended } = codesOf(thrown)
+  const { primary } = codesOf(thrown)
   if (isBusy(thrown)) {
     const state = 'another process has been writing to it all the while'
     return new AppError('TOOL_INTERNAL_ERROR', `Cannot ${doing}: ${state}. Try again`, {}, thrown)
   }
-  if (primary === sqliteFull || extended === sqliteShmSize || code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isFull(thrown)) {
     return new AppError('STORE_FULL', `Cannot ${doing}: the disk is full. Free some space, then resume`, {}, thrown)
   }
   if (primary === sqliteNotADatabase || primary === sqliteCorrupt) {
@@ -36,6 +36,12 @@ export function storeError(thrown: unknown, doing: string): AppError {
 
 export function isBusy(thrown: unknown): boolean {
   return codesOf(thrown).primary === sqliteBusy
+}
+
+export function isFull(thrown: unknown): boolean {
+  const { primary, extended } = codesOf(thrown)
+  const code = isObject(thrown) ? thrown.code : undefined
+  return primary === sqliteFull || extended === sqliteShmSize || code === 'ENOSPC' || code === 'EDQUOT'
 }
 
 /** The disk failed: not that it is full. */

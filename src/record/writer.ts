@@ -8,7 +8,7 @@ import { tendLog } from './log.ts'
 import { openParts } from './parts.ts'
 import { purgeRun } from './purge.ts'
 import type { Ack, Message, Reply, Request, WriterData } from './request.ts'
-import { isBusy, isDiskError, storeError } from './store-error.ts'
+import { isBusy, isDiskError, isFull, storeError } from './store-error.ts'
 
 const port = parentPort!
 const { home, process } = workerData as WriterData
@@ -77,12 +77,12 @@ function refusal(id: number, error: unknown): Ack {
   return { id, error: storeError(error, 'write the record').toJSON() }
 }
 
-/** Leaves no log behind where nobody else reads or writes; where somebody does, the last to close will. */
+/** Leaves no log behind where nobody else reads or writes and there is room for it; else whoever closes later will. */
 function close({ database }: Ledger): void {
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
   } catch (error) {
-    if (!isBusy(error)) throw error
+    if (!isBusy(error) && !isFull(error)) throw error
   } finally {
     database.close()
     port.close()

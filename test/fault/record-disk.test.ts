@@ -92,6 +92,22 @@ test('a full disk is refused clearly, loses nothing, and the store goes on when 
   assert.equal(verdict.ok, true, verdict.reason)
 })
 
+test('a store that is closed on a full disk says so, and leaves its log to the next', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root, to mount a small file system')
+  const disk = mountSmall(t)
+  const home = join(disk, 'home')
+  const store = await openStore({ home })
+  const chain = store.startRun(newId<RunId>(), sampleStart)
+  await chain.durable()
+  const { refused } = await appendUntilRefused(chain, 'large '.repeat(5000))
+  assert.ok(refused instanceof AppError && refused.code === 'STORE_FULL', String(refused))
+  fill(disk, 0)
+  await assert.rejects(store.close(), { code: 'STORE_FULL' })
+  rmSync(join(disk, 'filler'))
+  const verdict = await verify(home)
+  assert.equal(verdict.ok, true, verdict.reason)
+})
+
 function artifact(bytes: number) {
   async function* content() {
     yield Buffer.alloc(bytes)
