@@ -73,7 +73,11 @@ async function perform(parsed: Parsed): Promise<number> {
     return await runCommand(parsed, context)
   } finally {
     await spans?.sent()
-    await opened?.then((verbs) => verbs.close())
+    // Whoever asked for verbs that could not be opened was told.
+    await opened?.then(
+      (verbs) => verbs.close(),
+      () => {},
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 /** How the words of a command line are read: help wherever it is asked for, and a mistake told with what would be right. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { readCommand } from '#show'
 import { metier, workspace } from '#test'
@@ -76,4 +77,12 @@ test('artifact put keeps every byte of what it is given on stdin', async (t) => 
   const input = Uint8Array.from({ length: 512 }, (_, index) => index % 256)
   const { json } = await metier(space, ['artifact', 'put', '-', '--json'], { input })
   assert.equal(json.bytes, 512)
+})
+
+test('doctor tells of a home that cannot be opened, in one document', async (t) => {
+  const space = workspace(t)
+  const { code, json } = await metier(space, ['doctor', '--home', join(space.file, 'home'), '--json'])
+  assert.deepEqual([code, json?.ok], [1, false])
+  const { detail } = json.checks.find(({ name }: { name: string }) => name === 'record')
+  assert.match(detail, /^Cannot open the home folder .* Choose a folder that you may write with --home$/)
 })

@@ -137,11 +137,16 @@ async function examine(context: Context): Promise<Check[]> {
     checks.push({ name: 'unread fields', ok: true, detail: config.unknownFields.join(', ') })
   checks.push(
     await sandboxCheck(context),
-    ...(await tierChecks(context)),
-    ...(await serverChecks(context)),
-    await recordCheck(context),
+    ...(await found('tiers', () => tierChecks(context))),
+    ...(await found('servers', () => serverChecks(context))),
+    ...(await found('record', () => recordCheck(context))),
   )
   return checks
+}
+
+/** What cannot even be looked at is what is wrong. */
+async function found(name: string, look: () => Promise<Check[]>): Promise<Check[]> {
+  return look().catch((thrown) => [{ name, ok: false, detail: toAppError(thrown).message }])
 }
 
 /** Where code runs; a tier that the configuration wants and that is not there is said with what adds it. */
@@ -198,10 +203,10 @@ function fixOf({ context }: AppError): { fix?: string } {
   return 'command' in context ? { fix: String(context.command) } : {}
 }
 
-async function recordCheck({ verbs, config }: Context): Promise<Check> {
+async function recordCheck({ verbs, config }: Context): Promise<Check[]> {
   const { ok, events, reason } = await (await verbs()).ledger()
   const detail = ok === true ? `${events} events verify in ${config.home}` : String(reason)
-  return { name: 'record', ok: ok === true, detail, ...(ok === true ? {} : { fix: 'metier audit verify' }) }
+  return [{ name: 'record', ok: ok === true, detail, ...(ok === true ? {} : { fix: 'metier audit verify' }) }]
 }
 
 export function help(commands: Record<string, Command>): string {
