@@ -1,6 +1,7 @@
 /** How often each client may ask: a bucket that fills evenly, so that a burst is fine and a flood is not. */
 import type { ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
+import type { JSONRPCErrorResponse } from '@modelcontextprotocol/server'
 import { AppError, isObject, limits } from '#model'
 import { idOf, sendJson } from './reply.ts'
 
@@ -58,9 +59,18 @@ export function callsIn(body: unknown): number {
 
 /** In the words of HTTP and of JSON-RPC at once. */
 export function sendTooOften(response: ServerResponse, seconds: number, body: unknown): void {
-  const { message, context: data } = tooOften(seconds)
   response.setHeader('retry-after', seconds)
-  sendJson(response, { jsonrpc: '2.0', id: idOf(body), error: { code: serverError, message, data } }, 429)
+  sendJson(response, tooOftenReply(seconds, body), 429)
 }
 
 const serverError = -32000
+
+/** To the request in a message. */
+export function tooOftenReply(seconds: number, message: unknown): JSONRPCErrorResponse {
+  const { message: text, context: data } = tooOften(seconds)
+  return {
+    jsonrpc: '2.0',
+    id: idOf(message),
+    error: { code: serverError, message: text, data },
+  } as JSONRPCErrorResponse
+}

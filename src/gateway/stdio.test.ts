@@ -4,7 +4,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { ProtocolError } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { binary, workspace } from '#test'
 import { type Era, eras, initialize, newClient } from './door.test.ts'
 import { surface } from './surface.ts'
 
@@ -70,4 +72,24 @@ test('serveStdio() writes nothing but protocol to stdout, survives garbage, and 
   assert.deepEqual([code, ids], [0, [1, 3, 4]])
   assert.equal(out.includes('\u2028'), false)
   assert.match(err, /"status":"running"/)
+})
+
+test('serve --stdio refuses what a host starts too often, says when it may again, and lets it look on', async (t) => {
+  const { home, file } = workspace(t, { config: { http: { rate: { executes: 2 } } } })
+  const env = { PATH: process.env.PATH!, METIER_HOME: home, METIER_CONFIG: file }
+  const client = newClient('legacy')
+  t.after(() => client.close())
+  await client.connect(new StdioClientTransport({ command: binary, args: ['serve', '--stdio'], env, stderr: 'ignore' }))
+  const code = { type: 'code', code: 'return 1' }
+  const execute = () => client.callTool({ name: 'execute', arguments: { implementation: code } })
+  for (let count = 0; count < 2; count++)
+    assert.equal(((await execute()).structuredContent as { status: string }).status, 'done')
+  await assert.rejects(execute(), (error: ProtocolError) => {
+    assert.deepEqual(
+      [error.code, typeof (error.data as { retryAfterSeconds: unknown }).retryAfterSeconds],
+      [-32000, 'number'],
+    )
+    return /too many requests; try again in \d+ s/.test(error.message)
+  })
+  assert.equal((await client.callTool({ name: 'discover', arguments: { intent: 'x' } })).isError ?? false, false)
 })

@@ -6,6 +6,7 @@ import { inOneLine, limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
 import { isListening } from './mcp.ts'
 import { type Connected, connected } from './passthrough-door.ts'
+import { callsIn, openRate, tooOftenReply } from './rate.ts'
 import { createMcpServer } from './server.ts'
 import type { Verbs } from './verbs.ts'
 
@@ -20,12 +21,21 @@ type Options = {
   version: string
   /** Where what outlives this process is kept. */
   home?: string
+  /** How much the host may start in a minute. */
+  executesPerMinute?: number
   /** One server whole, in place of the surface. */
   passthrough?: { name: string; catalog: Pick<Catalog, 'facts' | 'passage' | 'tool'> }
 }
 
-export async function serveStdio({ verbs, version, home = '', passthrough }: Options): Promise<Stdio> {
+export async function serveStdio({
+  verbs,
+  version,
+  home = '',
+  executesPerMinute,
+  passthrough,
+}: Options): Promise<Stdio> {
   const forms = openForms(formKey(home))
+  const executes = openRate(executesPerMinute ?? limits.httpExecutesPerMinuteDefault)
   let through: Connected | null = null
   const newServer = async () => {
     if (passthrough === undefined) return createMcpServer(verbs, version, forms)
@@ -41,6 +51,9 @@ export async function serveStdio({ verbs, version, home = '', passthrough }: Opt
   })
   const deliver = transport.onmessage
   transport.onmessage = (message) => {
+    const calls = callsIn(message)
+    const seconds = calls === 0 ? 0 : executes.take('', calls)
+    if (seconds > 0) return void transport.send(tooOftenReply(seconds, message)).catch(() => {})
     if (isListening(message)) through?.listened(message.params).catch(() => {})
     deliver?.(message)
   }

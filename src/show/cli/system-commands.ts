@@ -41,11 +41,12 @@ export const systemCommands: Record<string, Command> = {
 
 async function stdio(context: Context): Promise<number> {
   const { version, signal, config } = context
+  const { executes: executesPerMinute } = config.http.rate
   const { serveStdio } = await import('#gateway')
   const verbs = await context.verbs()
   const name = passthroughOf(context)
   const passthrough = name === undefined ? {} : { passthrough: { name, catalog: verbs.catalog } }
-  const served = await serveStdio({ verbs, version, home: config.home, ...passthrough })
+  const served = await serveStdio({ verbs, version, home: config.home, executesPerMinute, ...passthrough })
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
   await served.close()
