@@ -11,12 +11,12 @@ import type { Caller } from './verbs.ts'
 
 export function callerOf({ mcpReq, http }: ServerContext, clientName: string | undefined): Caller {
   const key = keyOf(mcpReq._meta)
-  const traceparent = mcpReq._meta?.traceparent ?? http?.req?.headers.get('traceparent')
+  const traceparent = [mcpReq._meta?.traceparent, http?.req?.headers.get('traceparent')].find(parseTraceparent)
   return {
     actor: { kind: 'mcp', name: actorName(nameIn(mcpReq.envelope) ?? boundedName(clientName), http?.authInfo) },
     signal: cancelSignal(mcpReq.signal),
     ...(key !== undefined && { key }),
-    ...(parseTraceparent(traceparent) && { traceparent: String(traceparent) }),
+    ...(traceparent !== undefined && { traceparent: String(traceparent) }),
   }
 }
 
