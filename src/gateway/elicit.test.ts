@@ -10,7 +10,12 @@ import { serveHttp } from './http.ts'
 const rules = [{ tool: 'fx:add', args: { '/key': 'forbidden' }, then: 'deny' }]
 const config = { policy: { permissions: 'standard', rules } }
 const eras = ['legacy', 'modern'] as const
-type Form = { message: string; requestedSchema: { properties: Record<string, { default?: string }> } }
+type Form = {
+  mode?: string
+  url?: string
+  message: string
+  requestedSchema: { properties: Record<string, { default?: string }> }
+}
 type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> }
 type Human = (form: Form, signal: AbortSignal) => Reply | Promise<Reply>
 
@@ -32,8 +37,14 @@ async function open(t: TestContext, space: Workspace = workspace(t, { config }),
 }
 
 /** A host whose human answers; null is one that cannot show forms. */
-async function host(t: TestContext, url: string, era: (typeof eras)[number], human: Human | null) {
-  const capabilities = human === null ? {} : { elicitation: { form: {} } }
+async function host(
+  t: TestContext,
+  url: string,
+  era: (typeof eras)[number],
+  human: Human | null,
+  elicitation: { form?: Record<string, never>; url?: Record<string, never> } = { form: {} },
+) {
+  const capabilities = human === null ? {} : { elicitation }
   const versionNegotiation = era === 'modern' ? { versionNegotiation: { mode: 'auto' as const } } : {}
   const client = new Client({ name: 'host', version: '1' }, { capabilities, ...versionNegotiation })
   const forms: Form[] = []
@@ -124,6 +135,51 @@ for (const era of eras)
           assert.equal(verbs.store.events(answer.run as RunId).length, events, 'asking again changes nothing')
           assert.equal(forms.length, round)
         }
+      },
+    )
+
+    await t.test(
+      'a client that only opens addresses is sent to the page, and what is answered there counts',
+      async (t) => {
+        const human: Human = ({ url = '' }) => {
+          const decide = () =>
+            verbs.decide(url.split('/').at(-1)!, { answer: 'approved', scope: 'once' }, caller, false)
+          setTimeout(() => void decide(), 100)
+          return { action: 'accept' }
+        }
+        const { forms, execute } = await host(t, door.url, era, human, { url: {} })
+        const answer = await execute(`return (await ${add('paged')}).total`)
+        assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
+        const [{ mode, url, message, requestedSchema }] = forms as [Form]
+        assert.deepEqual([forms.length, mode, requestedSchema], [1, 'url', undefined])
+        assert.match(url!, /^http:\/\/127\.0\.0\.1:\d+\/approvals\/[^/?#]+$/, 'no token goes to the host')
+        assert.match(message, /Allow fx:add\? Its effect is unsafe/)
+      },
+    )
+
+    await t.test(
+      'to open the page is no answer, whatever comes with it; to decline is a no, to close is none',
+      async (t) => {
+        const { execute } = await host(
+          t,
+          door.url,
+          era,
+          ({ url = '' }) => {
+            const deny = () => verbs.decide(url.split('/').at(-1)!, { answer: 'denied' }, caller, false)
+            setTimeout(() => void deny(), 100)
+            return yes
+          },
+          { url: {} },
+        )
+        assert.equal((await execute(caught(add('opened')))).result, 'APPROVAL_DENIED')
+        assert.equal(made(space, 'opened'), 0)
+        const replies: Reply[] = [{ action: 'decline' }, { action: 'cancel' }]
+        const other = await host(t, door.url, era, () => replies.shift()!, { url: {} })
+        assert.equal((await other.execute(caught(add('opened')))).result, 'APPROVAL_DENIED')
+        assert.equal((await other.execute(caught(add('opened')))).status, 'approval_required')
+        const both = await host(t, door.url, era, () => yes, { form: {}, url: {} })
+        assert.equal((await both.execute(`return (await ${add('form')}).total`)).result, 1)
+        assert.equal(both.forms[0]!.mode ?? 'form', 'form', 'a form where that is possible')
       },
     )
 

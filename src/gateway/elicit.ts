@@ -20,7 +20,7 @@ import { isObject, type JsonObject, limits, toAppError } from '#model'
 import { homePaths } from '#record'
 import type { Question } from '#verbs'
 import { readToken } from './bearer.ts'
-import { decisionOf, formOf, type Reply } from './form.ts'
+import { decisionOf, formOf, linkOf, type Reply } from './form.ts'
 import type { Caller, Verbs } from './verbs.ts'
 
 /** What the forms of one gateway have in common, over all its connections. */
@@ -47,43 +47,56 @@ export function openForms(key: string): Forms {
   return { codec, closed: new Set(), shown: new Set() }
 }
 
+/** What a client can show its human: a form of ours, or only the address of our page. */
+type Mode = 'form' | 'url'
+
 /** How one request can ask: by a request of our own while it is open, or by an answer that asks for another request. */
 export type Asker = {
+  mode: Mode
   /** The answer that came with this request, in the newer era. */
   back: (FormState & { reply: Reply }) | null
   show(question: Question, round: number, problem: string | null, over: AbortSignal): Promise<Reply>
 }
 
-/** Null where the client did not say that it can show forms. */
+/** Null where the client did not say that it can show anything. */
 export function askerOf(forms: Forms, context: ServerContext, declared: unknown): Asker | null {
   const { mcpReq } = context
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined
   const isModern = envelope !== undefined
   const capabilities = isModern ? envelope[CLIENT_CAPABILITIES_META_KEY] : declared
-  if (!canShow(capabilities)) return null
-  return isModern ? modernAsker(forms, context) : legacyAsker(context)
+  const mode = modeOf(capabilities)
+  if (mode === null) return null
+  return isModern ? modernAsker(forms, context, mode) : legacyAsker(context, mode)
 }
 
-export function canShow(capabilities: unknown): boolean {
+/** A form where that is possible: there everything is seen and answered in one place. */
+function modeOf(capabilities: unknown): Mode | null {
   const { elicitation } = isObject(capabilities) ? capabilities : {}
-  return isObject(elicitation) && (!('url' in elicitation) || 'form' in elicitation)
+  if (!isObject(elicitation)) return null
+  return 'url' in elicitation && !('form' in elicitation) ? 'url' : 'form'
 }
+
+const requestOf = (mode: Mode, question: Question, problem: string | null) =>
+  mode === 'url' ? linkOf(question) : formOf(question, problem)
 
 /** Where a question of a server has its way to the client already, ours goes the same way. */
-export function askerBy(ask: NonNullable<Attendant['ask']>): Asker {
+export function askerBy(ask: NonNullable<Attendant['ask']>, capabilities: unknown): Asker | null {
+  const mode = modeOf(capabilities)
+  if (mode === null) return null
   const show: Asker['show'] = async (question, _round, problem) => {
-    const params = formOf(question, problem) as JsonObject
+    const params = requestOf(mode, question, problem) as JsonObject
     return (await ask({ method: 'elicitation/create', params }, null)) as Reply
   }
-  return { back: null, show }
+  return { mode, back: null, show }
 }
 
-function legacyAsker({ mcpReq }: ServerContext): Asker {
+function legacyAsker({ mcpReq }: ServerContext, mode: Mode): Asker {
   return {
+    mode,
     back: null,
     show: async (question, _round, problem, signal) => {
       const timeout = limits.approvalMsDefault
-      const request = { method: 'elicitation/create' as const, params: formOf(question, problem) }
+      const request = { method: 'elicitation/create' as const, params: requestOf(mode, question, problem) }
       return (await mcpReq.send(request, { signal, timeout })) as Reply
     },
   }
@@ -98,15 +111,17 @@ export class FormNeeded extends Error {
   }
 }
 
-function modernAsker({ codec }: Forms, context: ServerContext): Asker {
+function modernAsker({ codec }: Forms, context: ServerContext, mode: Mode): Asker {
   const { mcpReq } = context
   const state = mcpReq.requestState<FormState>()
   const given = inputResponse(mcpReq.inputResponses, 'approval')
   const reply: Reply = given.kind === 'elicit' ? given : { action: 'cancel' }
   return {
+    mode,
     back: state === undefined ? null : { ...state, reply },
     show: async (question, round, problem) => {
-      const form = inputRequired.elicit(formOf(question, problem))
+      const { elicitationId: _, ...link } = linkOf(question)
+      const form = mode === 'url' ? inputRequired.elicitUrl(link) : inputRequired.elicit(formOf(question, problem))
       const requestState = await codec.mint({ run: question.run, approval: question.id, round }, context)
       throw new FormNeeded(inputRequired({ inputRequests: { approval: form }, requestState }))
     },
@@ -133,7 +148,7 @@ async function converse(talk: Talk, input: unknown): Promise<JsonObject> {
   if (outcome.kind === 'closed') return verbs.answer(back!.run)
   let answer = await verbs.execute(back === null ? input : { resume: back.run }, known)
   for (let round = back?.round ?? 0; round < limits.formsPerRequestMax; round++) {
-    const question = nextQuestion(answer, forms)
+    const question = nextQuestion(answer, forms, asker)
     if (question === undefined) return answer
     outcome = await ask(talk, question, round + 1, outcome.kind === 'refused' ? outcome.problem : null)
     if (outcome.kind === 'closed') return verbs.answer(question.run)
@@ -142,8 +157,10 @@ async function converse(talk: Talk, input: unknown): Promise<JsonObject> {
   return answer
 }
 
-function nextQuestion({ approvals }: JsonObject, { closed, shown }: Forms): Question | undefined {
-  return ((approvals ?? []) as unknown as Question[]).find(({ id }) => !closed.has(id) && !shown.has(id))
+/** Without a page there is no address to show. */
+function nextQuestion({ approvals }: JsonObject, { closed, shown }: Forms, { mode }: Asker): Question | undefined {
+  const canBeShown = ({ id, url }: Question) => !closed.has(id) && !shown.has(id) && (mode === 'form' || url !== null)
+  return ((approvals ?? []) as unknown as Question[]).find(canBeShown)
 }
 
 /** The form stands until the human answers it, the question is answered elsewhere or expires, or the request is cancelled. */
@@ -175,7 +192,9 @@ async function takeBack(talk: Talk, approval: string, reply: Reply): Promise<Out
   return question === undefined ? { kind: 'taken' } : take(talk, question, reply)
 }
 
-async function take({ verbs, forms, caller }: Talk, question: Question, reply: Reply): Promise<Outcome> {
+async function take(talk: Talk, question: Question, reply: Reply): Promise<Outcome> {
+  const { verbs, forms, asker, caller } = talk
+  if (asker.mode === 'url' && reply.action === 'accept') return awaitPage(talk, question)
   try {
     const decision = decisionOf(question, reply)
     if (decision === null) return close(forms, question.id, false)
@@ -187,6 +206,15 @@ async function take({ verbs, forms, caller }: Talk, question: Question, reply: R
     if (context.param === 'id' || code === 'APPROVAL_EXPIRED') return { kind: 'taken' }
     throw error
   }
+}
+
+/** The human opens the page; what is not answered there in time stays open, and the client is told how to go on. */
+async function awaitPage({ verbs, forms, caller }: Talk, question: Question): Promise<Outcome> {
+  const wait = AbortSignal.timeout(limits.executeWaitMsDefault)
+  const signal = caller.signal === undefined ? wait : AbortSignal.any([wait, caller.signal])
+  if (await verbs.whenAnswered(question.id, signal)) return { kind: 'taken' }
+  if (caller.signal?.aborted) await verbs.cancel(question.run, caller, 'the request was cancelled')
+  return close(forms, question.id, false)
 }
 
 /** A client that has only gone may be asked again when it is back. */

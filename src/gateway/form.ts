@@ -1,5 +1,5 @@
 /** The form in which a host asks its human about a call, and what the human's answer means. */
-import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
+import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/server'
 import { AppError, isObject, type Json, visible } from '#model'
 import { argumentsText, type Decision, originLines, type Question } from '#verbs'
 
@@ -11,6 +11,15 @@ const choices = {
   run: 'Allow this tool for the rest of the run',
   always: 'Always allow this tool',
   deny: 'Deny',
+}
+
+/** For a host that shows no forms, but opens addresses: the page where the question is answered. It holds no token, so whoever opens it must be known there. */
+export function linkOf({ tool, effect, why, run, call, url, id }: Question): ElicitRequestURLParams {
+  const message = [
+    `Allow ${visible(tool)}? Its effect is ${effect ?? 'unknown'}. Open the page to see the arguments and to answer.`,
+    `Asked because: ${visible(why)} (run ${run}, call ${call})`,
+  ]
+  return { mode: 'url', message: message.join('\n'), url: url!, elicitationId: id }
 }
 
 /** `problem` is what was wrong with the last answer to the same question. */

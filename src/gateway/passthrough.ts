@@ -9,7 +9,7 @@ import {
 import type { Attendant, Catalog, Heard, Passage } from '#catalog'
 import type { JsonObject } from '#model'
 import { callerOf, cancelSignal } from './caller.ts'
-import { askerBy, asking, canShow, type Forms } from './elicit.ts'
+import { askerBy, asking, type Forms } from './elicit.ts'
 import type { Exchanges } from './exchange.ts'
 import { passCall } from './passthrough-call.ts'
 import { progressOf } from './progress.ts'
@@ -94,7 +94,7 @@ class Door {
         const attendant = { ...this.#attendant(current), ...asked, passage: this.#passage(context) }
         const caller = { ...callerOf(context, this.#server.getClientVersion()?.name), attendant }
         const { verbs, forms, name } = this.#through
-        const gated = asking(verbs, forms, canShow(this.#abilities(context)) ? askerBy(asked.ask) : null)
+        const gated = asking(verbs, forms, askerBy(asked.ask, this.#abilities(context)))
         return (await passCall({ verbs: gated, name }, params, caller)) as JsonObject
       }),
     )
