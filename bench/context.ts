@@ -1,4 +1,4 @@
-/** What a host pays in context: our three tools and instructions against a list of every tool of nine real servers. */
+/** What a host pays in context: our three tools and instructions against a list of every tool of twelve real servers. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,9 @@ const bytesPerToken = 4
 const instructionCharactersMax = 600
 
 const servers: Record<string, string[]> = {
+  dbhub: ['--transport', 'stdio', '--dsn', 'sqlite:///:memory:'],
+  'playwright-mcp': ['--headless', '--isolated', '--executable-path', '/nowhere'],
+  'mcp-server-github': [],
   'chrome-devtools-mcp': ['--no-usage-statistics', '--executable-path', '/nowhere'],
   'mcp-server-commands': [],
   'mcp-server-everything': [],

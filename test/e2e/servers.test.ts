@@ -1,4 +1,4 @@
-/** Nine MCP servers that others wrote, all at once: found, called, killed and called again, and none left when we are killed. */
+/** Twelve MCP servers that others wrote, all at once: found, called, killed and called again, and none left when we are killed. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -22,11 +22,24 @@ const servers: Record<string, { program: string; args?: (folder: string) => stri
     input: {},
   },
   commands: { program: 'mcp-server-commands', tool: 'run_command', input: { command: 'echo hello' } },
+  database: {
+    program: 'dbhub',
+    args: (folder) => ['--transport', 'stdio', '--dsn', `sqlite://${folder}/tables.db`],
+    tool: 'execute_sql',
+    input: { sql: 'SELECT 1 AS one' },
+  },
   everything: { program: 'mcp-server-everything', tool: 'echo', input: { message: 'hello' } },
   fetch: { program: 'mcp-fetch-server', tool: 'fetch_txt', input: { url: 'http://127.0.0.1:9/' } },
   files: { program: 'mcp-server-filesystem', args: (folder) => [folder], tool: 'list_allowed_directories', input: {} },
   git: { program: 'git-mcp-server', tool: 'git_status', input: { path: '/' } },
+  github: { program: 'mcp-server-github', tool: 'search_repositories', input: { query: 'metier' } },
   memory: { program: 'mcp-server-memory', tool: 'read_graph', input: {} },
+  playwright: {
+    program: 'playwright-mcp',
+    args: () => ['--headless', '--isolated', '--executable-path', '/nowhere'],
+    tool: 'browser_tabs',
+    input: { action: 'list' },
+  },
   thinking: {
     program: 'mcp-server-sequential-thinking',
     tool: 'sequentialthinking',
@@ -84,12 +97,12 @@ async function answers(verbs: Verbs, name: string): Promise<boolean> {
   return true
 }
 
-test('nine servers run together, are found and called, and the death of any is survived', { skip }, async (t) => {
+test('twelve servers run together, are found and called, and the death of any is survived', { skip }, async (t) => {
   const space = gathered(t)
   const verbs = await openSpace(space)
   const { tools, problems } = await verbs.catalog.tools()
   assert.deepEqual(problems, [])
-  assert(tools.length >= 100, `${tools.length} tools`)
+  assert(tools.length >= 145, `${tools.length} tools`)
   const finds: Record<string, string> = {
     'read a text file': 'files:read_text_file',
     'run a shell command': 'commands:run_command',
@@ -115,11 +128,11 @@ test('nine servers run together, are found and called, and the death of any is s
   assert.deepEqual(processesOf(space), [], 'nothing is left after the end')
 })
 
-test('nothing of nine servers is left after our own SIGKILL', { skip }, async (t) => {
+test('nothing of twelve servers is left after our own SIGKILL', { skip }, async (t) => {
   const space = gathered(t)
   const gateway = await serve(t, space)
   const tools = (await (await fetch(`${gateway.url}/api/tools`)).json()) as JsonObject[]
-  assert(tools.length >= 100)
+  assert(tools.length >= 145, `${tools.length} tools`)
   for (const name of names) assert(processesOf(space, name).length > 0, `${name} runs`)
   const pids = processesOf(space)
   t.after(() => {
