@@ -147,6 +147,30 @@ test('split() takes names apart', () => {
   assert.deepEqual(split('readTextFile'), ['read', 'text', 'file'])
   assert.deepEqual(split('parseHTTPServer_v2-final.Name'), ['parse', 'http', 'server', 'v2', 'final', 'name'])
   assert.deepEqual(split('Café Ünïcode'), ['cafe', 'unicode'])
+  assert.deepEqual(split('デ\u30fcタ Дай 파일 पढ़ें'.normalize('NFD')), ['データ', 'даи', '파일', 'पढ़ें'.normalize('NFC')])
+})
+
+test('split() finds the words of scripts that put nothing between them', () => {
+  assert.deepEqual(split('订明天去巴黎的机票'), ['订', '明天', '去', '巴黎', '的', '机票'])
+  assert.deepEqual(split('ファイルを読む'), ['ファイル', 'を', '読む'])
+  assert.deepEqual(split('อ่านไฟล์ PDF'), ['อ่าน', 'ไฟล์', 'pdf'])
+})
+
+test('search() finds and abstains in other languages too', () => {
+  const tools = [
+    tool('旅行:预订机票', '预订国内和国际航班的机票'),
+    tool('旅行:查询天气', '查询一个城市的天气预报'),
+    tool('fichiers:lire', 'Lire le contenu d’un fichier.'),
+    tool('файлы:читать', 'Прочитать содержимое файла.'),
+  ]
+  const index = buildIndex(tools)
+  const first = (intent: string) => search(index, { intent, limit: 3 }).results[0]?.tool.id
+  assert.equal(first('帮我订一张明天去巴黎的机票'), '旅行:预订机票')
+  assert.equal(first('明天的天气怎么样'), '旅行:查询天气')
+  assert.equal(first('lire un fichier'), 'fichiers:lire')
+  assert.equal(first('ПРОЧИТАТЬ содержимое'), 'файлы:читать')
+  for (const intent of ['教我做红烧肉', 'wie spät ist es', 'сколько стоит билет'])
+    assert.equal(search(index, { intent, limit: 3 }).status, 'nothing_fits', intent)
 })
 
 test('contentOf() leaves small words and contractions out', () => {

@@ -9,7 +9,9 @@ const endsDouble = /([^aeiouylsz])\1$/
 const endsShort = new RegExp(`^${consonant}*[aeiouy][^aeiouwxy]$`)
 
 export function stem(word: string): string {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
+  if (word.length < 4 || !/^[a-z\d]+$/.test(word)) return word
+  // What has digits in it is a name: it may stand in the plural, and has no other endings.
+  if (/\d/.test(word)) return /[a-z]{2}s$/.test(word) ? plural(word) : word
   return short(long(medium(adjective(past(plural(word))))))
 }
 

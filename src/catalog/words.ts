@@ -21,7 +21,10 @@ export const genericWords = new Set(
     .map(stem),
 )
 
-/** Lower case without accents, taken apart at what is neither letter nor digit and inside camelCase and HTTPServer. */
+/**
+ * Lower case without accents, taken apart at what is neither letter nor digit, inside camelCase and HTTPServer, and between the words of
+ * scripts that put nothing between them.
+ */
 export function split(text: string): string[] {
   return isPlain.test(text) ? splitPlain(text) : splitAny(text)
 }
@@ -29,15 +32,24 @@ export function split(text: string): string[] {
 const isPlain = /^[\x00-\x7f]*$/
 
 function splitAny(text: string): string[] {
-  return (
-    text
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
-      .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  )
+  const words = text
+    .normalize('NFKD')
+    // The accents of alphabets; elsewhere a mark makes another letter of it.
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu)
+  return (words ?? []).flatMap((word) => (unspaced.test(word) ? segments(word) : [word]))
+}
+
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
+
+function segments(text: string): string[] {
+  return [...segmenter.segment(text)].flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : []))
 }
 
 const [other, lower, digit, upper] = [0, 1, 2, 3]
