@@ -68,6 +68,8 @@ export const limits = {
   /** Calls of one program that wait for a free place. */
   programCallsWaitingMax: 10_000,
   callTimeoutMsDefault: 60_000,
+  /** How long a process that ends waits for the answers of calls that may not be repeated. */
+  landingMsMax: 2000,
   timerMsMax: 24 * 60 * 60 * 1000,
   boxStartMsMax: 10_000,
   boxPoolSize: 1,

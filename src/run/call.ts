@@ -227,10 +227,20 @@ export function doubtOf(call: OpenCall, secrets: Secrets): string | null {
   return leakOf(call, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
 }
 
-export function verdictOn(
-  call: OpenCall,
-  { permissions, rules }: { permissions: PermissionSet; rules: PolicyRule[] },
-): Verdict {
+type Policy = { permissions: PermissionSet; rules: PolicyRule[] }
+
+export function verdictOn(call: OpenCall, { permissions, rules }: Policy): Verdict {
   const danger = call.definition === null ? null : dangerOf(call.definition)
   return decide({ tool: call.tool, effect: call.effect!, danger, args: argumentsOf(call) }, permissions, rules)
+}
+
+/** Whether nobody need be asked about a call. */
+export function passes(call: OpenCall, { policy, secrets }: { policy: Policy; secrets: Secrets }): boolean {
+  return verdictOn(call, policy).then === 'allow' && doubtOf(call, secrets) === null
+}
+
+/** When a timer fires. */
+export function dueOf({ args, issuedAt }: OpenCall): number {
+  const { ms = 0 } = JSON.parse(args) as { ms?: number }
+  return issuedAt + Math.min(Math.max(0, ms), limits.timerMsMax)
 }

@@ -1,13 +1,15 @@
 /** The open calls of one run: issued, decided, tried, asked about and resolved, each step on the record before it has effect. */
-import { AppError, type EventBodies, type IssuedCall, limits, type ProgramEnd, timerTool, toText } from '#model'
+import { AppError, type EventBodies, type IssuedCall, type ProgramEnd, timerTool, toText } from '#model'
 import {
   doubtOf,
+  dueOf,
   endResult,
   fresh,
   isOurs,
   issuedBody,
   keyOf,
   type OpenCall,
+  passes,
   type Result,
   refusalOf,
   reopened,
@@ -18,7 +20,7 @@ import {
 } from './call.ts'
 import type { Desk } from './desk.ts'
 import { Flight } from './flight.ts'
-import { denial, denied, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
+import { denial, denied, expired, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
 import { type Spent, spend } from './spent.ts'
@@ -34,6 +36,7 @@ export class Calls {
   readonly #spent: Spent
   readonly #tell: (tool: string) => void
   #closed = false
+  #isLanding = false
 
   /** `spent` is what a run that is resumed has used up before. */
   constructor(desk: Desk, spent: Spent) {
@@ -51,10 +54,19 @@ export class Calls {
   /** Nothing is sent or resolved after this; what was sent stays in doubt. */
   close(): void {
     this.#closed = true
+    if (this.#isLanding) return
     for (const call of this.open.values()) {
       call.timer?.abort()
       call.abort.abort()
     }
+  }
+
+  /** As close(), but what was sent and may not be repeated has a moment to be answered, for the record alone. */
+  async land(): Promise<void> {
+    this.#isLanding = true
+    await this.#flight.landed(this.#desk.pause)
+    this.#isLanding = false
+    this.close()
   }
 
   async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
@@ -136,12 +148,7 @@ export class Calls {
   /** A line of policy answers the other questions that it is about. */
   #answerAlike({ rule, who, from }: EventBodies['approval.answered']): void {
     for (const call of [...this.open.values()]) {
-      if (
-        call.state !== 'asking' ||
-        verdictOn(call, this.#desk.policy).then !== 'allow' ||
-        doubtOf(call, this.#desk.secrets) !== null
-      )
-        continue
+      if (call.state !== 'asking' || !passes(call, this.#desk)) continue
       const { id: approval, digest } = call.approval!
       this.answer({ approval, call: call.id, digest, answer: 'approved', who, from, reason: `by ${toText(rule)}` })
     }
@@ -192,11 +199,7 @@ export class Calls {
     const expiresAt = Date.parse(asked.expiresAt)
     call.state = 'asking'
     call.approval = { id: asked.approval, digest: asked.digest, expiresAt }
-    const expire = () => {
-      const { approval, digest } = asked
-      if (isAnswered(approval, this.#desk.chain)) return
-      this.answer({ approval, call: asked.call, digest, answer: 'expired', who: 'time', from: 'engine' })
-    }
+    const expire = () => isAnswered(asked.approval, this.#desk.chain) || this.answer(expired(asked))
     if (expiresAt <= this.#desk.now()) expire()
     else this.#later(call, expiresAt, expire)
   }
@@ -211,11 +214,8 @@ export class Calls {
   }
 
   #startTimer(call: OpenCall): void {
-    const { ms = 0 } = JSON.parse(call.args) as { ms?: number }
-    const waits = this.#desk.pretend === null ? Math.min(Math.max(0, ms), limits.timerMsMax) : 0
-    const due = call.issuedAt + waits
     const fire = () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine')
-    this.#later(call, due, fire)
+    this.#later(call, this.#desk.pretend === null ? dueOf(call) : call.issuedAt, fire)
   }
 
   #later(call: OpenCall, due: number, step: () => void): void {
@@ -236,9 +236,10 @@ export class Calls {
     const began = this.#desk.now()
     const tries = triesOf(call, this.#desk, () => isOpen(call))
     const outcome = await tryUntilKnown(call.effect!, tries)
-    if (outcome !== null && isOpen(call)) this.#known(call, outcome, this.#desk.now() - began)
+    const isHeard = isOpen(call) || (this.#isLanding && outcome?.outcome === 'answered' && this.open.has(call.id))
+    if (outcome !== null && isHeard) this.#known(call, outcome, this.#desk.now() - began)
     else if (isOpen(call)) this.#cancel(call, 'the run is over')
-    const next = this.#flight.leave(isOpen)
+    const next = this.#flight.leave(call, isOpen)
     if (next !== undefined) this.#send(next)
   }
 

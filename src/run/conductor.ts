@@ -32,6 +32,7 @@ export class Conductor {
   #turns = 0
   #live = false
   #over = false
+  #left: Promise<void> | undefined
   #stop: Stop | null = null
   #wall: NodeJS.Timeout | undefined
   #unsubscribe = () => {}
@@ -81,12 +82,17 @@ export class Conductor {
     this.#halt(cancelledBy(asked))
   }
 
-  /** Lets go of the run, so that another process can take it up; what was sent and not answered stays in doubt. */
-  async leave(error?: unknown): Promise<void> {
-    if (this.#over) return
-    const calls = [...this.#calls.open.keys()]
+  /** Lets go of the run, so that another process can take it up; what was sent and is not answered soon stays in doubt. */
+  leave(error?: unknown): Promise<void> {
+    this.#left ??= this.#over ? Promise.resolve() : this.#leave(error)
+    return this.#left
+  }
+
+  async #leave(error: unknown): Promise<void> {
+    const landed = error === undefined ? this.#calls.land() : undefined
     this.#close()
-    await this.#score.chain.suspend({ why: 'stopped', calls })
+    await landed
+    await this.#score.chain.suspend({ why: 'stopped', calls: [...this.#calls.open.keys()] })
     if (error === undefined) this.#settle('interrupted')
     else this.#fail(error)
   }
@@ -272,11 +278,7 @@ export class Conductor {
   #finish(): void {
     const { chain, journal, now } = this.#score
     const outcome = outcomeOf(this.#stop, this.#seats.root.end)
-    const body: EventBodies['run.finished'] = {
-      ...outcome,
-      callCount: this.#seats.callCount,
-      ms: now() - journal.startedAt,
-    }
+    const body = { ...outcome, callCount: this.#seats.callCount, ms: now() - journal.startedAt }
     this.#close()
     chain.finish(body).then(() => this.#settle(outcome.status), this.#fail)
   }

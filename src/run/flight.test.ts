@@ -10,14 +10,16 @@ const callOf = (id: number) => ({ id: String(id) }) as OpenCall
 
 test('Flight lets the next wanted call in when one leaves, however many were withdrawn before it', () => {
   const flight = new Flight()
-  for (let i = 0; i < limits.callsInFlightMax; i++) assert.ok(flight.enter(callOf(i)))
+  const calls = Array.from({ length: limits.callsInFlightMax }, (_, id) => callOf(id))
+  const [first, second, third] = calls as [OpenCall, OpenCall, OpenCall]
+  for (const call of calls) assert.ok(flight.enter(call))
   for (let i = 100; i < 110; i++) assert.ok(!flight.enter(callOf(i)))
   const isWanted = ({ id }: OpenCall) => id === '107' || id === '109'
-  assert.equal(flight.leave(isWanted)?.id, '107')
+  assert.equal(flight.leave(first, isWanted)?.id, '107')
   assert.ok(flight.enter(callOf(107)))
-  assert.equal(flight.leave(isWanted)?.id, '109')
+  assert.equal(flight.leave(second, isWanted)?.id, '109')
   assert.ok(flight.enter(callOf(109)))
-  assert.equal(flight.leave(isWanted), undefined)
+  assert.equal(flight.leave(third, isWanted), undefined)
   assert.ok(flight.enter(callOf(200)))
 })
 

@@ -1,24 +1,38 @@
 /** The calls of one run that are under way: so many at a time, and what is beyond that waits in order. */
 import { limits } from '#model'
 import type { OpenCall } from './call.ts'
+import type { Desk } from './desk.ts'
 
 export class Flight {
-  #under = 0
+  readonly #under = new Set<OpenCall>()
   readonly #waiting: OpenCall[] = []
+  #left = () => {}
 
   /** False where the call has to wait. */
   enter(call: OpenCall): boolean {
-    const isFree = this.#under < limits.callsInFlightMax
-    if (isFree) this.#under += 1
+    const isFree = this.#under.size < limits.callsInFlightMax
+    if (isFree) this.#under.add(call)
     else this.#waiting.push(call)
     return isFree
   }
 
   /** One is over: the next that is still wanted may enter. */
-  leave(isOpen: (call: OpenCall) => boolean): OpenCall | undefined {
-    this.#under -= 1
+  leave(call: OpenCall, isOpen: (call: OpenCall) => boolean): OpenCall | undefined {
+    this.#under.delete(call)
+    this.#left()
     let next = this.#waiting.shift()
     while (next !== undefined && !isOpen(next)) next = this.#waiting.shift()
     return next
+  }
+
+  /** Resolves when none is under way any more that may be made only once, at the latest after a moment. */
+  async landed(pause: Desk['pause']): Promise<void> {
+    const over = new AbortController()
+    const last = new Promise<void>((resolve) => {
+      this.#left = () => [...this.#under].some(({ effect }) => effect === 'unsafe') || resolve()
+      this.#left()
+    })
+    await Promise.race([last, pause(limits.landingMsMax, over.signal)])
+    over.abort()
   }
 }

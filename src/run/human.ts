@@ -38,6 +38,11 @@ export function denial(call: OpenCall, { answer, who, reason }: EventBodies['app
   return new AppError('APPROVAL_DENIED', `Cannot call "${call.tool}": ${who} said no${said}`, { tool: call.tool })
 }
 
+/** What time answers where nobody else did. */
+export function expired({ approval, call, digest }: EventBodies['approval.asked']): EventBodies['approval.answered'] {
+  return { approval, call, digest, answer: 'expired', who: 'time', from: 'engine' }
+}
+
 /** An answer that was given in time holds, however late the run is taken up again. */
 export function isAnswered(approval: string, { inbox }: Pick<Chain, 'inbox'>): boolean {
   return inbox().some(({ type, body }) => type === 'approval.answered' && body.approval === approval)

@@ -161,3 +161,33 @@ test('a cancel reaches the server that works on a call, and a call that ran out 
   assert.equal((error as { code: string }).code, 'CALL_TIMEOUT')
   await until(() => done(space, 'cancelled').length > 1)
 })
+
+test('a process that ends in order hears out what may be made only once, sends nothing more, and leaves nothing in doubt', async (t) => {
+  const space = workspace(t)
+  const leaving = await openSpace(space)
+  const text = `const [a] = await Promise.all([mcp.fx.add({ key: 'a', by: 1, ms: 300 }), mcp.fx.wait({ ms: 30_000 * args.first })])
+                return a.total + (await mcp.fx.add({ key: 'b', by: 2 })).total`
+  const left = leaving.execute({ ...code(text), args: { first: 1 } }, caller)
+  await until(() => effects(space).length >= 2)
+  await Promise.all([leaving.letGo(), leaving.close()])
+  const { status, run } = await left
+  assert.equal(status, 'interrupted')
+  assert.deepEqual(
+    done(space, 'add').map(({ args }) => args.key),
+    ['a'],
+  )
+  const another = await openSpace(space)
+  const [heard] = another.store.events(String(run), { type: 'call.resolved' })
+  assert.equal(heard?.type === 'call.resolved' && heard.body.outcome, 'answered')
+  assert.equal((await another.cancel(String(run), caller)).status, 'cancelled')
+})
+
+test('a process that ends in order does not wait for ever: what is not answered stays in doubt', async (t) => {
+  const space = workspace(t)
+  const leaving = await openSpace(space)
+  const left = leaving.execute(code(`return (await mcp.fx.add({ key: 'a', by: 1, ms: 30_000 })).total`), caller)
+  await until(() => effects(space).length > 0)
+  await leaving.close()
+  const { run } = await left
+  assert.equal((await (await openSpace(space)).resume(String(run), caller)).status, 'uncertain')
+})
