@@ -153,7 +153,8 @@ test('decide() in the moment in which a run is put to rest: it goes on at once, 
     const [question] = other.approvals() as unknown as Question[]
     // Where the answer is only recorded, the owner alone is there to go on; otherwise both try, and one does.
     const answered = other.decide(question!.id, { answer: 'approved' }, caller, round % 2 === 0)
-    const [{ run: id }] = await Promise.all([pending, answered])
+    const [{ run: id, status, result }] = await Promise.all([pending, answered])
+    if (status === 'done') assert.equal(result, 1, 'who waited hears the end, whoever wrote it')
     while (other.store.run(id as RunId)?.status !== 'done') await pause(10)
     assert.equal(other.run(String(id)).result, 1)
     assert.equal(done(space, 'add').filter(({ args }) => args.key === key).length, 1)

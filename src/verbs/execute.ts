@@ -163,7 +163,9 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
 /** What this process wrote itself, and nobody adds to any more, need not be read back. */
 function viewNow(store: Store, { run, told }: ActiveRun, settlement: unknown): RunView {
   const events = isFinished(settlement) ? told() : null
-  return events === null ? viewRun(store, run) : viewOf({ run, status: settlement as RunRow['status'] }, events)
+  // Where the run was suspended and went on at once, its end was written by another hand.
+  const isWhole = events?.at(-1)?.type === 'run.finished'
+  return isWhole ? viewOf({ run, status: settlement as RunRow['status'] }, events) : viewRun(store, run)
 }
 
 /** Never resolves where it is over before. */
