@@ -36,6 +36,8 @@ export const limits = {
   retentionDaysDefault: 180,
   artifactBytesMax: 20 * 1024 * 1024,
   artifactNameBytesMax: 255,
+  /** What is large is worked through for so long before others have their turn. */
+  sliceMs: 10,
   secretBytesMin: 8,
   secretBytesMax: 16 * 1024,
   secretsPerRunMax: 1000,
@@ -51,6 +53,8 @@ export const limits = {
   previewCharactersMax: 240,
   resultPageDefault: 8 * 1024,
   resultPageMax: 256 * 1024,
+  /** A larger one is read by another thread. */
+  resultHereBytesMax: 1024 * 1024,
   answerCallsMax: 50,
 
   programBytesMax: 256 * 1024,

@@ -1,6 +1,16 @@
 /** Large values, each in a file named by the SHA-256 of its bytes. */
 import { hash, randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '#model'
 import type { BlobBytes, BlobReference } from './line.ts'
@@ -38,6 +48,26 @@ export function openBlob(folder: string, { $blob: digest, bytes }: BlobReference
 export function readBlob(folder: string, reference: BlobReference): string {
   const content = openBlob(folder, reference)
   if (typeof content !== 'string') return content.toString()
+  throw unreadable(content, reference)
+}
+
+/** So many bytes from its start, for somebody who wants to see what it is like: that they are the recorded ones is not checked. */
+export function readBlobStart(folder: string, reference: BlobReference, bytesMax: number): string {
+  try {
+    const descriptor = openSync(join(folder, reference.$blob), 'r')
+    try {
+      const bytes = Buffer.alloc(Math.min(bytesMax, reference.bytes))
+      // What is cut off in the middle of a character is left out.
+      return new TextDecoder().decode(bytes.subarray(0, readSync(descriptor, bytes)), { stream: true })
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw unreadable(`its blob ${reference.$blob} cannot be read: ${(error as Error).message}`, reference)
+  }
+}
+
+function unreadable(why: string, reference: BlobReference): AppError {
   const next = 'Run "metier audit verify", and restore the file from a backup'
-  throw new AppError('LEDGER_BROKEN', `Cannot read a recorded value: ${content}. ${next}`, { digest: reference.$blob })
+  return new AppError('LEDGER_BROKEN', `Cannot read a recorded value: ${why}. ${next}`, { digest: reference.$blob })
 }

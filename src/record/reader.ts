@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Event, type EventType, homeChain, type ProcessId, type RunId, type RunStatus, toText } from '#model'
 import { openApprovalReads } from './approvals.ts'
 import { brokenChain, chainBackwards } from './backwards.ts'
-import { readBlob } from './blobs.ts'
+import { readBlob, readBlobStart } from './blobs.ts'
 import type { InboxItem, SealedSecret } from './chain.ts'
 import { sealPlace } from './chain.ts'
 import { homePaths } from './home.ts'
@@ -106,6 +106,11 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
     text: (value: unknown) => (isBlobReference(value) ? readBlob(homePaths(home).blobs, value) : toText(value)),
+    glimpse(value: unknown, characters: number) {
+      if (!isBlobReference(value)) return glimpseOf(toText(value), characters)
+      const start = readBlobStart(homePaths(home).blobs, value, 4 * characters)
+      return { text: start.slice(0, characters), bytes: value.bytes }
+    },
     inbox(run: RunId): InboxItem[] {
       const rows = inbox.all(run) as { id: number; type: InboxItem['type']; box: Uint8Array }[]
       return rows.map(({ id, type, box }) => ({ id, type, body: JSON.parse(openSealed(box, run, sealingKey())) }))
@@ -120,6 +125,10 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     ...openApprovalReads(database),
     stats: () => readStats(database),
   }
+}
+
+function glimpseOf(text: string, characters: number): { text: string; bytes: number } {
+  return { text: text.slice(0, characters), bytes: Buffer.byteLength(text) }
 }
 
 function toRunRow(row: Record<string, unknown>, isAlive: (process: ProcessId) => boolean): RunRow {

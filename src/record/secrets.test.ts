@@ -88,6 +88,35 @@ test('hide() finds again without its surroundings what a pattern found by them',
   assert.equal(hide('you said correct-horse', 'b'), first.replace('password: ', 'you said '))
 })
 
+test('hide() finds it also in what stands before, and with hundreds of them at once', () => {
+  const { hide } = openPlain(['(?<=password: )\\S+'], [])
+  const found = Array.from({ length: 300 }, (_, index) => `password: secret-${index}-of-many`)
+  const alone = found.map((text) => text.replace('password: ', 'you said '))
+  const hidden = JSON.stringify(hide([...alone, ...found], 'a'))
+  assert.equal(hidden.includes('-of-many'), false)
+  assert.equal(hidden.match(/«secret:/g)?.length, 600)
+})
+
+test('hideInSlices() hides the same, copies nothing that stays, and lets others have their turn', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, index) => ({ id: index, name: `row ${index}`, token: 'plain' }))
+  const { hide, hideInSlices } = openPlain(['sk-[a-z0-9]{8,}'], [])
+  let turns = 0
+  const count = () => {
+    turns += 1
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  const clean = await hideInSlices(rows as Json, 'a')
+  clearImmediate(timer)
+  assert.equal(clean, rows, 'nothing was copied')
+  assert.ok(turns > 1, 'others had their turn')
+  rows[70_000]!.token = 'sk-abcdefgh1'
+  const hidden = (await hideInSlices(rows as Json, 'a')) as typeof rows
+  assert.deepEqual(hidden, hide(rows as Json, 'a'))
+  assert.match(hidden[70_000]!.token, placeholder)
+  assert.equal(hidden[69_999], rows[69_999])
+})
+
 test('hide() breaks up what only looks like a placeholder, and reveal() leaves strangers alone', () => {
   const { hide, reveal } = openPlain(['sk-[a-z0-9]{8,}'], [])
   const real = hide('sk-abcdefgh1', 'a') as string

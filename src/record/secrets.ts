@@ -1,12 +1,16 @@
 /** Secrets of one run: hidden behind placeholders before anything is recorded, put back as a call is sent. */
 import { createHmac } from 'node:crypto'
-import { AppError, isObject, type Json, limits } from '#model'
+import { setImmediate as turn } from 'node:timers/promises'
+import { AppError, type Json, limits } from '#model'
 import type { Chain } from './chain.ts'
+import { type Mapping, mapStrings } from './map-strings.ts'
 import { secretExpressions } from './secret-forms.ts'
 
 export type Secrets = {
   /** The value with every secret in it replaced; `from` is the server that it came from. */
   hide(value: Json, from: string): Json
+  /** The same, a slice at a time, so that a large value holds up nobody else; a promise where it took longer than one. */
+  hideInSlices(value: Json, from: string): Json | Promise<Json>
   /** The value with the true secrets in it, and those of them that another server than `to` gave. */
   reveal(value: Json, to: string): { value: Json; foreign: { placeholder: string; from: string }[] }
 }
@@ -61,30 +65,62 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     return remember(placeholder, value, from).placeholder
   }
 
-  function hideText(text: string, from: string): string {
+  function hideText(text: string, from: string, known: RegExp[]): string {
     let hidden = ''
     let end = 0
-    seen ??= seenExpressions()
-    for (const [start, stop] of findSecrets(text, [...seen, ...expressions])) {
+    for (const [start, stop] of findSecrets(text, known)) {
       hidden += breakUp(text.slice(end, start)) + placeholderOf(text.slice(start, stop), from)
       end = stop
     }
     return hidden + breakUp(text.slice(end))
   }
 
+  /** What was found by its surroundings in one place may stand in another without them: then all is looked through again. */
+  function pass(value: Json, from: string): { mapping: Mapping; isLast(): boolean } {
+    seen ??= seenExpressions()
+    const known = [...seen, ...expressions]
+    const before = byValue.size
+    return { mapping: mapStrings(value, (text) => hideText(text, from, known)), isLast: () => byValue.size === before }
+  }
+
+  function hide(value: Json, from: string): Json {
+    for (;;) {
+      const { mapping, isLast } = pass(value, from)
+      mapping.step(Number.POSITIVE_INFINITY)
+      if (isLast()) return mapping.value()
+    }
+  }
+
+  function hideInSlices(value: Json, from: string): Json | Promise<Json> {
+    const began = performance.now()
+    const { mapping, isLast } = pass(value, from)
+    if (!mapping.step(limits.sliceMs) || !isLast()) return hideLater(value, from)
+    return performance.now() - began < limits.sliceMs ? mapping.value() : Promise.resolve(mapping.value())
+  }
+
+  async function hideLater(value: Json, from: string): Promise<Json> {
+    for (;;) {
+      const { mapping, isLast } = pass(value, from)
+      do await turn()
+      while (!mapping.step(limits.sliceMs))
+      if (isLast()) return mapping.value()
+    }
+  }
+
   function reveal(value: Json, to: string): ReturnType<Secrets['reveal']> {
     const foreign = new Map<string, string>()
-    const revealed = mapStrings(value, (text) =>
+    const mapping = mapStrings(value, (text) =>
       text.replace(placeholderPattern, (placeholder) => {
         const secret = byPlaceholder.get(placeholder)
         if (secret && !secret.servers.includes(to)) foreign.set(placeholder, secret.servers[0]!)
         return secret?.value ?? placeholder
       }),
     )
-    return { value: revealed, foreign: [...foreign].map(([placeholder, from]) => ({ placeholder, from })) }
+    mapping.step(Number.POSITIVE_INFINITY)
+    return { value: mapping.value(), foreign: [...foreign].map(([placeholder, from]) => ({ placeholder, from })) }
   }
 
-  return { hide: (value, from) => mapStrings(value, (text) => hideText(text, from)), reveal }
+  return { hide, hideInSlices, reveal }
 }
 
 function drawPlaceholder(seed: string, count: number): string {
@@ -101,6 +137,7 @@ function breakUp(text: string): string {
 function findSecrets(text: string, expressions: RegExp[]): [start: number, stop: number][] {
   const found: [number, number][] = []
   for (const expression of expressions) {
+    if (text.search(expression) < 0) continue
     for (const match of text.matchAll(expression)) {
       if (match[0].length > 0) found.push([match.index, match.index + match[0].length])
     }
@@ -134,12 +171,4 @@ function refuseTooMany(count: number, value: string): void {
   if (count < secretsPerRunMax && Buffer.byteLength(value) <= secretBytesMax) return
   const state = `it holds more than ${secretsPerRunMax} secrets, or one of more than ${secretBytesMax} bytes`
   throw new AppError('RESULT_TOO_LARGE', `Cannot record the value: ${state}. Narrow the patterns of "record.secrets"`)
-}
-
-/** The same value with every string in it changed, keys too. */
-function mapStrings(value: Json, change: (text: string) => string): Json {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item as Json, change)]))
 }

@@ -48,6 +48,8 @@ export type Store = {
   approval(id: string): Asked | undefined
   /** The JSON text of a member of an event, also of one that stands as a blob. */
   text(value: unknown): string
+  /** Its first characters and its size, without reading all of it. */
+  glimpse(value: unknown, characters: number): { text: string; bytes: number }
   /** An answer for a run that another process may own. */
   send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void>
   /** What was sent to a run and not taken up yet, in the order in which it came. */
@@ -159,6 +161,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     openApprovals: reader.openApprovals,
     approval: reader.approval,
     text: reader.text,
+    glimpse: reader.glimpse,
     send,
     inbox: reader.inbox,
     runsWithInbox: reader.runsWithInbox,

@@ -1,7 +1,7 @@
 /** How the arguments of a task take values from the results of others. */
 import { AppError, atPointer, type Binding, isObject, type Json, limits, toText } from '#model'
 
-export type Results = ReadonlyMap<string, Json>
+export type Results = { get(task: string): Json | undefined }
 
 /** A place in a value that takes something from elsewhere: a task's result, the item of a forEach, or either inside a text. */
 export type Bound = { at: string; $from?: string; path: string; isText: boolean }

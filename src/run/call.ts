@@ -127,12 +127,15 @@ export function issuedBody({ id, tool, task, args, effect, key, definition }: Op
 
 export type Result = ({ ok: true; value: Json } | { ok: false; error: AppError }) & { usage?: Usage; answer?: Answer }
 
+/** The same where it is text without its secrets already. */
+export type Hidden = { ok: true; value: RawJson; usage?: Usage; answer?: RawJson }
+
 type Keeping = { secrets: Secrets; chain: { run: RunId }; plan: 'code' | 'dag' }
 
 type Member = { ok: boolean; value?: RawJson; error?: ErrorData; answer?: RawJson; bytes: number }
 
 /** What a result leaves in the record, without its secrets; one that cannot be kept leaves why. */
-export function resultMember(call: OpenCall, result: Result, keeping: Keeping): Member {
+export function resultMember(call: OpenCall, result: Result | Hidden, keeping: Keeping): Member {
   try {
     return keptMember(call, result, keeping)
   } catch (error) {
@@ -142,7 +145,7 @@ export function resultMember(call: OpenCall, result: Result, keeping: Keeping): 
   }
 }
 
-function keptMember(call: OpenCall, result: Result, { secrets, chain, plan }: Keeping): Member {
+function keptMember(call: OpenCall, result: Result | Hidden, { secrets, chain, plan }: Keeping): Member {
   const from = splitToolId(call.tool)?.server ?? 'metier'
   const whole = wholeOf(result.answer, secrets, from)
   if (!result.ok) {
@@ -150,7 +153,7 @@ function keptMember(call: OpenCall, result: Result, { secrets, chain, plan }: Ke
     const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
     return { ok: false, ...bounded(hidden as unknown as ErrorData), ...whole, bytes: 0 }
   }
-  const value = new RawJson(toText(secrets.hide(result.value, from)))
+  const value = hiddenText(result.value, secrets, from)
   const bytes = Buffer.byteLength(value.text)
   refuseUnkept(call, bytes)
   const isForProgram = plan === 'code' || call.id.includes('.')
@@ -177,10 +180,14 @@ function bounded(error: ErrorData): { error: ErrorData; value?: RawJson } {
 }
 
 /** An answer too large to be kept is left out: what is made of it may still fit. */
-function wholeOf(answer: Answer | undefined, secrets: Secrets, from: string): { answer?: RawJson } {
+function wholeOf(answer: Answer | RawJson | undefined, secrets: Secrets, from: string): { answer?: RawJson } {
   if (answer === undefined) return {}
-  const text = toText(secrets.hide(answer, from))
-  return Buffer.byteLength(text) > limits.blobBytesMax ? {} : { answer: new RawJson(text) }
+  const text = hiddenText(answer, secrets, from)
+  return Buffer.byteLength(text.text) > limits.blobBytesMax ? {} : { answer: text }
+}
+
+function hiddenText(value: Json | RawJson, secrets: Secrets, from: string): RawJson {
+  return value instanceof RawJson ? value : new RawJson(toText(secrets.hide(value, from)))
 }
 
 type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'> }

@@ -5,6 +5,7 @@ import {
   dueOf,
   endResult,
   fresh,
+  type Hidden,
   isOurs,
   issuedBody,
   keyOf,
@@ -273,7 +274,7 @@ export class Calls {
   }
 
   /** A result takes its place in the record when it arrives; from there the program gets the same bytes. */
-  #resolve(call: OpenCall, outcome: Resolved['outcome'], result: Result, by: Resolved['by'], ms = 0): void {
+  #resolve(call: OpenCall, outcome: Resolved['outcome'], result: Result | Hidden, by: Resolved['by'], ms = 0): void {
     call.timer?.abort()
     this.open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)

@@ -17,6 +17,7 @@ import {
 import { bind, look, take } from './bind.ts'
 import { isOperation, operationCode } from './operation-task.ts'
 import { Order } from './order.ts'
+import { TaskResults } from './task-results.ts'
 
 /** The program that a task is; null where it is a call of a tool. */
 export function codeOf(task: DagTask): string | null {
@@ -39,12 +40,12 @@ export function dagProgram(tasks: DagTask[]): Program {
 class Graph {
   readonly #tasks: DagTask[]
   readonly #order: Order
-  readonly #results = new Map<string, Json>()
+  readonly #results = new TaskResults()
   readonly #skipped = new Set<string>()
   /** Pure operations that nothing depends on, and that failed. */
   readonly #failures = new Map<string, ErrorData>()
   /** The items of a task that has several, as they come in. */
-  readonly #items = new Map<string, { values: Json[]; missing: number }>()
+  readonly #items = new Map<string, { texts: string[]; missing: number }>()
   readonly #steps: Step[] = []
   #calls: IssuedCall[] = []
   #over = false
@@ -79,7 +80,7 @@ class Graph {
     const step = this.#steps[call - 1]!
     if (step.isPause) return void this.#issue({ ...step, isPause: false, tries: step.tries + 1 })
     if (!ok) return this.#failed(step, JSON.parse(text) as ErrorData)
-    this.#keep(step, JSON.parse(text) as Json)
+    this.#keep(step, text)
   }
 
   #end(end: Turn['end'] & {}): Turn {
@@ -99,16 +100,16 @@ class Graph {
     this.#calls.push({ tool: timerTool, args: toText({ ms: Math.min(ms, limits.timerMsMax) }), task: id })
   }
 
-  #keep({ task, index }: Step, value: Json): void {
+  #keep({ task, index }: Step, text: string): void {
     const items = this.#items.get(task.id)
-    if (items === undefined) return this.#succeeded(task, value)
-    items.values[index] = value
+    if (items === undefined) return this.#succeeded(task, text)
+    items.texts[index] = text
     items.missing -= 1
-    if (items.missing === 0) this.#succeeded(task, items.values)
+    if (items.missing === 0) this.#succeeded(task, `[${items.texts.join(',')}]`)
   }
 
-  #succeeded({ id }: DagTask, value: Json): void {
-    this.#results.set(id, value)
+  #succeeded({ id }: DagTask, text: string): void {
+    this.#results.set(id, text)
     this.#order.over(id, false)
   }
 
@@ -136,8 +137,8 @@ class Graph {
     }
     const items = take(task.forEach, this.#results)
     if (!Array.isArray(items) || items.length > limits.taskItemsMax) throw notItems(task, items)
-    this.#items.set(task.id, { values: Array(items.length).fill(null), missing: items.length })
-    if (items.length === 0) this.#succeeded(task, [])
+    this.#items.set(task.id, { texts: Array(items.length).fill('null'), missing: items.length })
+    if (items.length === 0) this.#succeeded(task, '[]')
     for (const [index, item] of items.entries()) {
       this.#issue({ task, index, args: toText(bind(args, this.#results, item)), tries: 1, isPause: false })
     }
@@ -164,11 +165,11 @@ class Graph {
    */
   #outcome(): ProgramEnd {
     const last = this.#tasks.filter(({ id }) => !this.#order.isNeeded(id))
-    const entries = last.flatMap(({ id }) => (this.#results.has(id) ? [[id, this.#results.get(id)!] as const] : []))
+    const done = last.map(({ id }) => id).filter((id) => this.#results.has(id))
     const [failure] = this.#failures.values()
-    if (entries.length === 0 && failure !== undefined) return { ok: false, error: failure }
-    const value = last.length === 1 ? (entries[0]?.[1] ?? null) : Object.fromEntries(entries)
-    return { ok: true, value: toText(value) }
+    if (done.length === 0 && failure !== undefined) return { ok: false, error: failure }
+    const [only = ''] = done
+    return { ok: true, value: last.length === 1 ? (this.#results.text(only) ?? 'null') : this.#results.textOf(done) }
   }
 }
 

@@ -1,27 +1,33 @@
 /** How a call is tried until its outcome is known: the three outcomes of a try, and what each allows. */
+import { setImmediate as turn } from 'node:timers/promises'
 import {
-  type AppError,
+  AppError,
   type Effect,
+  type Json,
   limits,
   mayRepeat,
   parseTraceparent,
   RawJson,
   splitToolId,
   type Try,
+  toText,
   traceparentOf,
 } from '#model'
-import { argumentsToSend, type OpenCall } from './call.ts'
+import type { Secrets } from '#record'
+import { argumentsToSend, type Hidden, type OpenCall } from './call.ts'
 import type { Desk } from './desk.ts'
 
+type Made = Try | ({ outcome: 'answered' } & Hidden)
+
 export type Outcome =
-  | Exclude<Try, { outcome: 'unknown' }>
+  | Exclude<Made, { outcome: 'unknown' }>
   | { outcome: 'given_up'; error: AppError }
   | { outcome: 'in_doubt' }
 
 /** `sent` puts the try on the record, durably, before it is made; it says no when the call was ended meanwhile. */
 export type Tries = {
   sent(): Promise<boolean>
-  make(): Promise<Try>
+  make(): Promise<Made>
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
   now(): number
@@ -73,7 +79,7 @@ export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): T
       await chain.durable()
       return isOpen()
     },
-    make: () => {
+    make: async () => {
       const { id, attempt, definition, timeoutMs = limits.callTimeoutMsDefault } = call
       const { value: args } = secrets.reveal(argumentsToSend(call), server)
       const live = {
@@ -82,7 +88,34 @@ export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): T
         ...(attendant && { attendant }),
       }
       const work = { run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs, ...live }
-      return queue.hand(work, call.abort.signal)
+      const made = await queue.hand(work, call.abort.signal)
+      return made.outcome === 'answered' && made.ok ? withoutSecrets(made, secrets, server) : made
     },
   }
+}
+
+type Answered = Extract<Try, { ok: true }>
+
+/** Before it takes its place in the record, and a slice at a time: nobody else waits for a large result. */
+async function withoutSecrets(answered: Answered, secrets: Secrets, server: string): Promise<Made> {
+  const { value, answer, ...rest } = answered
+  try {
+    const hidden = { ...rest, value: await hiddenText(value, secrets, server) }
+    return answer === undefined ? hidden : { ...hidden, answer: await hiddenText(answer, secrets, server) }
+  } catch (error) {
+    if (error instanceof AppError) return { ...rest, ok: false, error }
+    throw error
+  }
+}
+
+function hiddenText(value: Json, secrets: Secrets, server: string): RawJson | Promise<RawJson> {
+  const hidden = secrets.hideInSlices(value, server)
+  return hidden instanceof Promise ? hidden.then(textLater) : new RawJson(toText(hidden))
+}
+
+async function textLater(value: Json): Promise<RawJson> {
+  await turn()
+  const text = new RawJson(toText(value))
+  await turn()
+  return text
 }

@@ -238,21 +238,19 @@ function callsMember(store: Store, view: RunView): object {
   const { plan, mode } = view.started
   const wanted = view.row.status === 'failed' || plan.kind === 'dag' || mode !== 'run'
   if (!wanted || view.row.status === 'uncertain') return {}
+  const glimpse = (value: unknown) => store.glimpse(value, limits.previewCharactersMax)
   const calls = view.calls.slice(0, limits.answerCallsMax).map(({ call, task, tool, status, ms = 0, resolved }) => {
-    const text = resolved === undefined ? '' : store.text(resolved.value ?? resolved.error ?? null)
-    const bytes = Buffer.byteLength(text)
+    const seen = resolved === undefined ? { text: '', bytes: 0 } : glimpse(resolved.value ?? resolved.error ?? null)
     const named = task === undefined ? {} : { task }
-    return { call, ...named, tool, status, ms, preview: text.slice(0, limits.previewCharactersMax), bytes }
+    return { call, ...named, tool, status, ms, preview: seen.text, bytes: seen.bytes }
   })
   return { calls }
 }
 
 /** Small results inline; of a large one a preview, its size, and what to hand to `result`. */
 function shown(store: Store, run: string, result: unknown): object {
-  const text = store.text(result)
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= limits.inlineResultBytesMax) return { result: JSON.parse(text) }
-  return { preview: text.slice(0, limits.previewCharactersMax), bytes, handle: { run } }
+  const { text: preview, bytes } = store.glimpse(result, limits.previewCharactersMax)
+  return bytes <= limits.inlineResultBytesMax ? { result: parsed(store, result) } : { preview, bytes, handle: { run } }
 }
 
 export function parsed(store: Store, member: unknown): unknown {

@@ -112,7 +112,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     catalog,
     discover: (input) => discover(catalog, input),
     execute: (input, caller) => execute(parts, input, caller),
-    result: async (input) => result(store, input),
+    result: (input) => result(store, input),
     answer: (run) => answerOf(store, id(run)),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
     cancel: (run, caller, reason) => cancelRun(parts, id(run), caller, reason),

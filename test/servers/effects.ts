@@ -97,6 +97,20 @@ const tools: Record<string, Tool> = {
     hints: readOnly,
     run: ({ bytes }) => ({ text: 'x'.repeat(Number(bytes)) }),
   },
+  rows: {
+    description: 'Give back a list of rows of about so many bytes.',
+    takes: { bytes: number },
+    hints: readOnly,
+    run: ({ bytes }) => ({
+      rows: Array.from({ length: Number(bytes) / 100 }, (_, id) => ({
+        id,
+        name: `row number ${id}`,
+        tags: ['red', 'green'],
+        share: id / 7,
+        note: 'what stands in every row',
+      })),
+    }),
+  },
   think: {
     description: 'Think about it, and say what that used.',
     takes: {},

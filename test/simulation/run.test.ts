@@ -9,7 +9,11 @@ import { type Dice, Disk, hashedProgram, World, wander } from './world.ts'
 
 const rounds = process.env.LONG === '1' ? 10_000 : 1000
 const first = Number(process.env.SEED ?? 1)
-const secrets: Secrets = { hide: (value) => value, reveal: (value) => ({ value, foreign: [] }) }
+const secrets: Secrets = {
+  hide: (value) => value,
+  hideInSlices: (value) => value,
+  reveal: (value) => ({ value, foreign: [] }),
+}
 
 test(`${rounds} runs from seed ${first} keep every promise`, { timeout: 3_600_000 }, async (t) => {
   const total = { crashes: 0, doubts: 0, questions: 0, done: 0, failed: 0, cancelled: 0 }
