@@ -37,18 +37,14 @@ export type RunView = {
 
 export function viewRun(store: Store, run: RunId): RunView {
   const row = store.run(run)
-  if (row === undefined) throw notFound(run)
+  if (row === undefined) throw notFound(store, run)
   return viewOf(row, store.events(run))
 }
 
 export function viewOf(row: RunView['row'], events: Event[]): RunView {
   const { run } = row
   const first = events[0]
-  if (first?.type !== 'run.started') {
-    throw new AppError('RUN_PURGED', `Cannot show the run ${run}: it was purged; only its head and count remain`, {
-      run,
-    })
-  }
+  if (first?.type !== 'run.started') throw purged(run)
   const { isolation } = first.body
   const view: RunView = {
     row,
@@ -65,8 +61,16 @@ export function viewOf(row: RunView['row'], events: Event[]): RunView {
   return view
 }
 
-export function notFound(run: string): AppError {
+/** Of a purged run it is known that it was. */
+export function notFound(store: Pick<Store, 'isPurged'>, run: RunId): AppError {
+  if (store.isPurged(run)) return purged(run)
   return new AppError('RUN_NOT_FOUND', `Cannot find the run "${run}": no such run here; "metier runs" lists them`, {
+    run,
+  })
+}
+
+function purged(run: RunId): AppError {
+  return new AppError('RUN_PURGED', `Cannot show the run ${run}: it was purged; only its head and count remain`, {
     run,
   })
 }

@@ -300,6 +300,17 @@ test('fork() reuses what came before, gives the call other arguments, and makes 
   await assert.rejects(verbs.fork(String(first.run), 4, undefined, caller), { code: 'INVALID_INPUT_PARAM' })
 })
 
+test('a run that was purged is told from one that never was', async (t) => {
+  const { verbs } = await open(t)
+  const { run: id } = await run(verbs, `return 1`)
+  await verbs.store.purge(id as RunId)
+  const purged = { code: 'RUN_PURGED' }
+  await assert.rejects(verbs.result({ run: id }, caller), purged)
+  await assert.rejects(verbs.resume(String(id), caller), purged)
+  assert.throws(() => verbs.lines(String(id)), purged)
+  assert.throws(() => verbs.run('01a1e5a1-d98b-7b34-a4bc-432b8957b190'), { code: 'RUN_NOT_FOUND' })
+})
+
 test('replay() calls nothing and finds the same calls and the same result', async (t) => {
   const { space, verbs } = await open(t)
   const answer = await run(

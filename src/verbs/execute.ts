@@ -72,7 +72,7 @@ const liveOf = ({ attendant }: Caller) => (attendant === undefined ? {} : { atte
 export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
   const { store, engine } = parts
   const row = store.run(run)
-  if (row === undefined) throw notFound(run)
+  if (row === undefined) throw notFound(store, run)
   if (isFinished(row.status)) return answerOf(store, run)
   const here = engine.active(run)
   if (here !== undefined) return settle(parts, here, caller, waitMs)

@@ -139,7 +139,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
     recentLedger: async () => (await recentVerdict()) as unknown as JsonObject,
     lines(run) {
-      if (store.run(id(run)) === undefined) throw notFound(run)
+      if (store.run(id(run)) === undefined) throw notFound(store, id(run))
       return store.lines(id(run))
     },
     events: (seq, limit) => store.eventsSince(seq, limit),
