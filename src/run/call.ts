@@ -246,8 +246,8 @@ export function passes(call: OpenCall, { policy, secrets }: { policy: Policy; se
   return verdictOn(call, policy).then === 'allow' && doubtOf(call, secrets) === null
 }
 
-/** When a timer fires. */
-export function dueOf({ args, issuedAt }: OpenCall): number {
+/** When a timer fires: it never waits longer than it says, also where the clock was put back since the last event. */
+export function dueOf({ args, issuedAt }: OpenCall, now: number): number {
   const { ms = 0 } = JSON.parse(args) as { ms?: number }
-  return issuedAt + Math.min(Math.max(0, ms), limits.timerMsMax)
+  return Math.min(issuedAt, now) + Math.min(Math.max(0, ms), limits.timerMsMax)
 }

@@ -216,7 +216,7 @@ export class Calls {
 
   #startTimer(call: OpenCall): void {
     const fire = () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine')
-    this.#later(call, this.#desk.pretend === null ? dueOf(call) : call.issuedAt, fire)
+    this.#later(call, this.#desk.pretend === null ? dueOf(call, this.#desk.now()) : call.issuedAt, fire)
   }
 
   #later(call: OpenCall, due: number, step: () => void): void {
@@ -235,8 +235,7 @@ export class Calls {
   async #try(call: OpenCall): Promise<void> {
     const isOpen = (one: OpenCall) => this.#isOpen(one)
     const began = this.#desk.now()
-    const tries = triesOf(call, this.#desk, () => isOpen(call))
-    const outcome = await tryUntilKnown(call.effect!, tries)
+    const outcome = await tryUntilKnown(call.effect!, triesOf(call, this.#desk, () => isOpen(call)))
     const isHeard = isOpen(call) || (this.#isLanding && outcome?.outcome === 'answered' && this.open.has(call.id))
     if (outcome !== null && isHeard) this.#known(call, outcome, this.#desk.now() - began)
     else if (isOpen(call)) this.#cancel(call, 'the run is over')

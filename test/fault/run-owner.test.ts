@@ -29,15 +29,16 @@ async function openAnother(
   space: Workspace,
   change: (boxes: Boxes) => Boxes = (boxes) => boxes,
   write: (chain: Chain) => Chain = (chain) => chain,
+  now = Date.now,
 ) {
   const text = readFileSync(space.file, 'utf8')
   const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
-  const store = await openStore({ home: space.home })
+  const store = await openStore({ home: space.home, now })
   const options = { servers: config.servers, folder: `${space.home}/catalog`, baseEnv: { PATH: process.env.PATH! } }
   const catalog = openCatalog({ ...options, process: store.process })
   const boxes = change(openBoxes({}))
   const watched: Store = { ...store, startRun: (run, body) => write(store.startRun(run, body)) }
-  const engine = openEngine({ store: watched, boxes, catalog, config })
+  const engine = openEngine({ store: watched, boxes, catalog, config, now })
   const close = async () => {
     await engine.close()
     await Promise.all([boxes.close(), catalog.close()])
@@ -190,4 +191,24 @@ test('a process that ends in order does not wait for ever: what is not answered 
   await leaving.close()
   const { run } = await left
   assert.equal((await (await openSpace(space)).resume(String(run), caller)).status, 'uncertain')
+})
+
+test('a clock that is put back holds up no timer, live or resumed', async (t) => {
+  const space = workspace(t)
+  let aheadMs = 3_600_000
+  const now = () => Date.now() + aheadMs
+  const one = await openAnother(space, undefined, undefined, now)
+  const plan = {
+    kind: 'code',
+    code: `await mcp.fx.put({ key: 'k', value: 1 }); await sleep(20); await mcp.fx.add({ key: 'a', by: 1 }); await sleep(600); return 'over'`,
+  } as const
+  const started = await one.engine.start({ plan, intent: null, args: {}, actor: caller.actor })
+  await until(() => done(space, 'put').length > 0)
+  aheadMs = 0
+  await until(() => done(space, 'add').length > 0)
+  await until(() => one.store.events(started.run).filter(({ type }) => type === 'call.issued').length === 4)
+  await one.close()
+  const other = await openAnother(space)
+  assert.equal(await (await other.engine.resume(started.run, 'other')).settled, 'done')
+  await other.close()
 })
