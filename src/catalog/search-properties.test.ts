@@ -51,7 +51,9 @@ function catalogueOf(pick: Dice): Tool[] {
     const properties = Object.fromEntries(pick.some([...nouns, ...prose], pick.below(4)).map((key) => [key, {}]))
     const input = { type: 'object', properties }
     const rest = { annotations: {}, effect: 'read', effectFrom: 'default', digest: `${count}` } as const
-    tools.set(`${server}:${name}`, { id: `${server}:${name}`, server, name, description, input, ...rest })
+    // Twins speak for themselves equally, so that it is seen whether equals keep their order.
+    for (const twin of pick.below(4) === 0 ? [`${name}_1`, `${name}_2`] : [name])
+      tools.set(`${server}:${twin}`, { id: `${server}:${twin}`, server, name: twin, description, input, ...rest })
   }
   return [...tools.values()]
 }
@@ -96,6 +98,7 @@ test('a tool that is called by its name comes first, however the name is spelled
 })
 
 function pluralOf(word: string): string {
+  if (/^\d+$/.test(word)) return word
   if (word.endsWith('y')) return `${word.slice(0, -1)}ies`
   return /(?:s|ch|sh|x)$/.test(word) ? `${word}es` : `${word}s`
 }
