@@ -1,5 +1,15 @@
 /** Reads and writes a configuration file whole, in one step, and never one whose comments would be lost. */
-import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, isObject, type JsonObject, parseJsonc } from '#model'
 
@@ -18,6 +28,32 @@ export function readDocument(file: string): JsonObject {
     `Cannot change "${file}": ${isCommented(text) ? 'it has comments, which would be lost' : 'it is not a JSON object'}; use --print and add the lines yourself`,
     { file },
   )
+}
+
+/** CONFIG_INVALID where it cannot be read, or is not in the encoding that we would write. */
+export function readText(file: string): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new AppError(
+      'CONFIG_INVALID',
+      `Cannot change "${file}": ${why}; use --print and change it yourself`,
+      { file },
+      cause,
+    )
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    throw refuse('it cannot be read', error)
+  }
+  const text = bytes.toString('utf8')
+  if (Buffer.from(text).equals(bytes)) return text
+  throw refuse('it is not UTF-8')
+}
+
+/** One that was ours alone; what a link leads to is somebody's, and only emptied. */
+export function removeFile(file: string): void {
+  if (lstatSync(file).isSymbolicLink()) writeText(file, '')
+  else rmSync(file)
 }
 
 export function writeDocument(file: string, document: JsonObject): void {

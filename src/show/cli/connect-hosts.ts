@@ -1,6 +1,6 @@
 /** The hosts that can use Métier: where each keeps its servers, and how it writes one down. */
 import { join } from 'node:path'
-import type { Json, JsonObject } from '#model'
+import type { JsonObject } from '#model'
 
 /** A server as the configurations of hosts describe it, in our own words. */
 export type Entry =
@@ -123,17 +123,4 @@ export function isOurs(name: string, entry: Entry): boolean {
   if (name === 'metier') return true
   if ('url' in entry) return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):7420\/mcp\/?$/.test(entry.url)
   return [entry.command, ...entry.args].some((word) => /(?:^|[\\/])metier(?:@[\w.^~-]+)?$/.test(word))
-}
-
-/** TOML of a table with strings and lists of strings. */
-export function tomlTable(path: string, values: JsonObject): string {
-  const lines = Object.entries(values).map(([key, value]) => `${key} = ${tomlValue(value)}`)
-  return `[${path}]\n${lines.join('\n')}\n`
-}
-
-/** JSON's strings are TOML's, except that TOML wants the delete character escaped too. */
-function tomlValue(value: Json): string {
-  return Array.isArray(value)
-    ? `[${value.map(tomlValue).join(', ')}]`
-    : JSON.stringify(value).replaceAll('\x7f', '\\u007f')
 }

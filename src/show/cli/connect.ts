@@ -1,16 +1,17 @@
 /** `connect` and `disconnect`: Métier as a server of another host, written into that host's own configuration. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { AppError, isObject, type JsonObject } from '#model'
+import { AppError, type JsonObject } from '#model'
 import { type Command, type Context, UsageError } from './command.ts'
-import { readDocument, writeDocument, writeText } from './connect-file.ts'
-import { type Entry, type Host, hosts, type Place, tomlTable } from './connect-hosts.ts'
+import { readText, removeFile, writeText } from './connect-file.ts'
+import { type Entry, type Host, hosts, type Place } from './connect-hosts.ts'
+import { withEntry } from './connect-json.ts'
+import { tomlTable, withTable } from './connect-toml.ts'
 import { exit } from './exit.ts'
-import { parseToml } from './init-toml.ts'
 import { faint, good, strong } from './paint.ts'
 
 const connectable = hosts.filter(({ own }) => own !== null).map(({ name }) => name)
-const toml = { path: 'mcp_servers.metier', header: /^\s*\[\s*mcp_servers\s*\.\s*"?metier"?\s*(?:\.[^\]]*)?\]/ }
+const tableName = 'mcp_servers.metier'
 
 export const connectCommands: Record<string, Command> = {
   connect: {
@@ -42,7 +43,7 @@ async function change(context: Context, wanted: (host: Host) => JsonObject | nul
   const place: Place = { home: surroundings.home ?? '/', folder: process.cwd(), platform: process.platform }
   const file = host.own!(place)
   const entry = wanted(host)
-  const next = host.format === 'toml' ? changedToml(file, entry) : changedJson(file, host, entry)
+  const next = changed(file, host, entry)
   const shown = options.print === true
   const written = !shown && next !== null
   if (written) next.write()
@@ -80,62 +81,29 @@ function ourEntry({ config, options }: Context): Entry {
 /** Null where there is nothing to change. */
 type Change = { write(): void } | null
 
-function changedJson(file: string, host: Host, entry: JsonObject | null): Change {
-  const [key] = host.keys('')[0]!
-  const document = existsSync(file) ? readDocument(file) : {}
-  const servers = isObject(document[key!]) ? (document[key!] as JsonObject) : {}
-  const { metier: before, ...others } = servers
-  if (JSON.stringify(before ?? null) === JSON.stringify(entry)) return null
-  const next = { ...document, [key!]: entry === null ? others : { ...others, metier: entry } }
-  return { write: () => writeDocument(file, next) }
-}
-
-function changedToml(file: string, entry: JsonObject | null): Change {
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const rest = withoutOurs(before)
-  const gap = rest === '' || rest.endsWith('\n\n') ? '' : rest.endsWith('\n') ? '\n' : '\n\n'
-  const after = entry === null ? rest : `${rest}${gap}${tomlTable(toml.path, entry)}`
+function changed(file: string, host: Host, entry: JsonObject | null): Change {
+  const before = existsSync(file) ? readText(file) : ''
+  const [section] = host.keys('')[0]!
+  const after = understood(file, () =>
+    host.format === 'toml' ? withTable(before, tableName, entry) : withEntry(before, section!, 'metier', entry),
+  )
   if (after === before) return null
-  refuseUnclear(file, rest, after)
-  return { write: () => writeText(file, after) }
+  return { write: () => (after === null ? removeFile(file) : writeText(file, after)) }
 }
 
-/** Our tables go, from their first line to the next table; comments before that one stay. */
-function withoutOurs(text: string): string {
-  const kept: string[] = []
-  let ours: string[] | null = null
-  for (const line of text.split(/(?<=\n)/)) {
-    if (/^\s*\[/.test(line)) {
-      kept.push(...trailing(ours ?? []))
-      ours = toml.header.test(line) ? [] : null
-    }
-    if (ours === null) kept.push(line)
-    else ours.push(line)
-  }
-  return [...kept, ...trailing(ours ?? [])].join('')
-}
-
-/** The comments at the end of a table, which belong to what follows. */
-function trailing(lines: readonly string[]): string[] {
-  const last = lines.findLastIndex((line) => !/^\s*(?:#|$)/.test(line))
-  const end = lines.slice(last + 1)
-  return end.some((line) => line.includes('#')) ? end : []
-}
-
-/** A file that we do not understand, or that has us in another form, is not touched. */
-function refuseUnclear(file: string, rest: string, after: string): void {
-  const fail = (why: string) =>
-    new AppError('CONFIG_INVALID', `Cannot change "${file}": ${why}; use --print and change it yourself`, { file })
+/** A file that we do not understand is not touched. */
+function understood<Value>(file: string, work: () => Value): Value {
   try {
-    const { mcp_servers: servers } = parseToml(rest)
-    if (!isObject(servers) || servers.metier === undefined) return void parseToml(after)
+    return work()
   } catch (error) {
-    throw fail(`it is not understood (${(error as Error).message})`)
+    const why = `it is not understood (${(error as Error).message})`
+    throw new AppError('CONFIG_INVALID', `Cannot change "${file}": ${why}; use --print and change it yourself`, {
+      file,
+    })
   }
-  throw fail('it has "metier" in another form')
 }
 
 function snippet(host: Host, entry: JsonObject): string {
-  if (host.format === 'toml') return tomlTable(toml.path, entry).trimEnd()
+  if (host.format === 'toml') return tomlTable(tableName, entry).trimEnd()
   return JSON.stringify({ [host.keys('')[0]![0]!]: { metier: entry } }, null, 2)
 }

@@ -149,6 +149,7 @@ test('connect writes our entry into the configuration of each host, once, and di
   ]
   for (const [host, file, before, after] of table) {
     write(file, before)
+    const as = read(file)
     const printed = await run('connect', host, '--print')
     assert(printed.stdout.includes(binary), host)
     assert.deepEqual(JSON.parse(read(file)), before)
@@ -157,12 +158,36 @@ test('connect writes our entry into the configuration of each host, once, and di
     assert.deepEqual(JSON.parse(read(file)), after)
     assert.equal((await run('connect', host, '--json')).json.written, false)
     await run('disconnect', host)
-    const rest = JSON.parse(read(file))
-    for (const key of ['mcpServers', 'servers', 'mcp'])
-      if (Object.keys(rest[key] ?? { x: 1 }).length === 0) delete rest[key]
-    assert.deepEqual(rest, before)
+    assert.equal(read(file), as, 'to the byte')
   }
   assert.equal((await run('connect', 'emacs')).code, 2)
+})
+
+test('connect makes a file where there is none, and disconnect leaves none; what it cannot read or would destroy it leaves alone', async (t) => {
+  const { folder, write, read, run } = person(t)
+  for (const [host, file] of [
+    ['cursor', '.cursor/mcp.json'],
+    ['codex', '.codex/config.toml'],
+  ] as const) {
+    assert.equal((await run('connect', host)).code, 0)
+    assert(read(file).includes(binary))
+    assert.equal((await run('disconnect', host)).code, 0)
+    assert.equal(existsSync(join(folder, file)), false, file)
+  }
+  const odd: [host: string, file: string, content: string | Buffer][] = [
+    ['cursor', '.cursor/mcp.json', '{"mcpServers": ["a"]}'],
+    ['gemini', '.gemini/settings.json', Buffer.from('\ufeff{}', 'utf16le')],
+    ['vscode', '.config/Code/User/mcp.json', '{"servers": {'],
+  ]
+  for (const [host, file, content] of odd) {
+    write(file, '')
+    writeFileSync(join(folder, file), content)
+    const { code, json } = await run('connect', host, '--json')
+    assert.deepEqual([code, json.error.code], [3, 'CONFIG_INVALID'], host)
+    assert.deepEqual(readFileSync(join(folder, file)), Buffer.from(content))
+  }
+  mkdirSync(join(folder, '.config', 'opencode', 'opencode.json'), { recursive: true })
+  assert.equal((await run('connect', 'opencode', '--json')).json.error.code, 'CONFIG_INVALID', 'a folder')
 })
 
 test('connect codex keeps the file as it is written, and disconnect gives it back', async (t) => {
