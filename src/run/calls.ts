@@ -142,7 +142,7 @@ export class Calls {
     this.#desk.chain.append('approval.answered', body)
     if (body.args !== undefined) call.edited = toText(body.args)
     if (body.rule !== undefined) this.#desk.policy.rules.push(body.rule)
-    this.#apply(call, body)
+    this.#apply(call, given)
     if (body.rule !== undefined) this.#answerAlike(body)
   }
 
@@ -158,7 +158,7 @@ export class Calls {
   settle(body: EventBodies['call.settled']): void {
     const call = this.open.get(body.call)
     if (call?.state !== 'uncertain') return
-    this.#desk.chain.append('call.settled', body)
+    this.#desk.chain.append('call.settled', withoutSecrets(body, call, this.#desk.secrets))
     call.state = 'moving'
     if (body.how === 'again') return this.#again(call)
     this.#resolve(call, 'settled', settledResult(call, body), 'human')
@@ -233,19 +233,17 @@ export class Calls {
   }
 
   async #try(call: OpenCall): Promise<void> {
-    const isOpen = (one: OpenCall) => this.#isOpen(one)
     const began = this.#desk.now()
-    const outcome = await tryUntilKnown(call.effect!, triesOf(call, this.#desk, () => isOpen(call)))
-    const isHeard = isOpen(call) || (this.#isLanding && outcome?.outcome === 'answered' && this.open.has(call.id))
-    if (outcome !== null && isHeard) this.#known(call, outcome, this.#desk.now() - began)
-    else if (isOpen(call)) this.#cancel(call, 'the run is over')
-    const next = this.#flight.leave(call, isOpen)
+    const tries = triesOf(call, this.#desk, () => this.#isOpen(call))
+    const outcome = await tryUntilKnown(call.effect!, tries)
+    const isLanded = this.#isLanding && outcome?.outcome === 'answered' && this.open.has(call.id)
+    if (outcome !== null && (isLanded || this.#isOpen(call))) this.#known(call, outcome, this.#desk.now() - began)
+    else if (this.#isOpen(call)) this.#cancel(call, 'the run is over')
+    const next = this.#flight.leave(call, this.#isOpen)
     if (next !== undefined) this.#send(next)
   }
 
-  #isOpen(call: OpenCall): boolean {
-    return !this.#closed && this.open.has(call.id)
-  }
+  readonly #isOpen = (call: OpenCall): boolean => !this.#closed && this.open.has(call.id)
 
   #known(call: OpenCall, outcome: Outcome, ms: number): void {
     if ('error' in outcome && outcome.error.code === 'UPSTREAM_STATE_LOST') this.#desk.lost(outcome.error)

@@ -75,11 +75,12 @@ export class Conductor {
   cancel(asked: EventBodies['cancel.asked']): void {
     if (this.#over || this.#stop !== null) return
     try {
-      this.#score.chain.append('cancel.asked', asked)
+      const told = this.#score.secrets.hide(asked, 'metier') as typeof asked
+      this.#score.chain.append('cancel.asked', told)
+      this.#halt(cancelledBy(told))
     } catch (error) {
-      return this.#broken(error)
+      this.#broken(error)
     }
-    this.#halt(cancelledBy(asked))
   }
 
   /** Lets go of the run, so that another process can take it up; what was sent and is not answered soon stays in doubt. */

@@ -59,13 +59,12 @@ export function settledResult(call: OpenCall, { how, value, text }: EventBodies[
   return { ok: false, error: new AppError('TOOL_ERROR', text ?? 'It failed, as a human said', { tool: call.tool }) }
 }
 
-/** What a human typed may be a secret too: it stands in the record as every other, and goes to the server it was meant for. */
-export function withoutSecrets(
-  body: EventBodies['approval.answered'],
-  { tool }: OpenCall,
-  secrets: Secrets,
-): EventBodies['approval.answered'] {
-  if (body.args === undefined) return body
+type Typed = EventBodies['approval.answered'] | EventBodies['call.settled']
+
+/** What a human typed may hold secrets too: they stand in the record as every other, and go to the server they were meant for. */
+export function withoutSecrets<Body extends Typed>(body: Body, { tool }: OpenCall, secrets: Secrets): Body {
   const server = splitToolId(tool)?.server ?? 'metier'
-  return { ...body, args: secrets.hide(secrets.reveal(body.args as Json, server).value, server) }
+  const hidden = (typed: unknown) => secrets.hide(secrets.reveal(typed as Json, server).value, server)
+  const typed = Object.entries(body).filter(([name]) => ['args', 'value', 'text', 'reason'].includes(name))
+  return { ...body, ...Object.fromEntries(typed.map(([name, value]) => [name, hidden(value)])) }
 }

@@ -79,8 +79,9 @@ function answerTo(store: Store, run: RunId, approval: string): EventBodies['appr
 function refuseSecond(store: Store, run: RunId, given: EventBodies['approval.answered']): void {
   const first = answerTo(store, run, given.approval)
   if (first === undefined) throw notOpen(given.approval, 'the run ended or was cancelled')
-  // Secrets in edited arguments are taken out on the way into the record: what else was said tells two answers apart.
-  const told = ({ args, ...rest }: typeof given) => JSON.stringify([rest, args === undefined])
+  // Secrets in what was typed are taken out on the way into the record: what else was said tells two answers apart.
+  const told = ({ args, reason, ...rest }: typeof given) =>
+    JSON.stringify([rest, args === undefined, reason === undefined])
   if (told(first) !== told(given)) throw answeredBefore(first)
 }
 

@@ -229,6 +229,27 @@ test('execute() keeps secrets out of the program and the record, and gives them 
   for (const one of [secret, typed]) assert.ok(!database.includes(one))
 })
 
+test('no secret that a human types to settle, to deny or to cancel stands in the record', async (t) => {
+  const rules = ['ask', 'allow'].map((then) => ({ tool: then === 'ask' ? 'fx:pay' : 'fx:*', then }))
+  const { space, verbs } = await open(t, { policy: { rules }, record: { secrets: ['sk-[a-z]{20,}'] } })
+  const secrets = ['settled', 'denied', 'cancelled'].map((word) => `sk-${word.repeat(4)}`)
+  const doubt = `const pending = mcp.fx.add({ key: 'x', by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {}
+                 const { token } = await pending; await mcp.fx.put({ key: 'token', value: token }); return token`
+  const { run: id } = await run(verbs, doubt)
+  const settled = await verbs.settle(String(id), '1', { how: 'done', value: { token: secrets[0]! } }, caller, true)
+  assert.match(String(settled.result), /^«secret:[0-9a-f]+»$/)
+  assert.equal(done(space, 'put')[0]?.args.value, secrets[0], 'the server that it came from gets the true value')
+  const pay = `try { await mcp.fx.pay({ account: 'a', amount: 1 }) } catch (error) { return error.message }`
+  const denial = { answer: 'denied' as const, reason: `not with ${secrets[1]}` }
+  const denied = await verbs.decide(question(await run(verbs, pay)).id, denial, caller, true)
+  assert.match(String(denied.result), /said no: not with «secret:[0-9a-f]+»$/)
+  const cancelled = await verbs.cancel(String((await run(verbs, pay)).run), caller, `because of ${secrets[2]}`)
+  assert.match((cancelled.error as { message: string }).message, /: because of «secret:[0-9a-f]+»$/)
+  await verbs.close()
+  const database = readFileSync(`${space.home}/metier.db`)
+  for (const one of secrets) assert.ok(!database.includes(one), one)
+})
+
 test('execute() runs a program as a task of a graph, with numbers and a box of its own', async (t) => {
   const { space, verbs } = await open(t, asking)
   const tasks = [
