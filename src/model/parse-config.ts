@@ -197,8 +197,9 @@ function readBudget(fields: Fields): Config['budget'] {
   const bytes = fields.integer('bytes', limits.budgetBytesDefault, 1)
   const tokens = fields.values.tokens === undefined ? {} : { tokens: fields.integer('tokens', 0, 0) }
   const cost = fields.values.cost === undefined ? {} : { cost: fields.integer('cost', 0, 0) }
+  const deadline = fields.values.deadlineMs === undefined ? {} : { deadlineMs: fields.integer('deadlineMs', 0, 1) }
   fields.end()
-  return { calls, wallMs, bytes, ...tokens, ...cost }
+  return { calls, wallMs, bytes, ...tokens, ...cost, ...deadline }
 }
 
 function readRecord(fields: Fields): Config['record'] {

@@ -22,7 +22,15 @@ export type DagTask = {
 export type Plan = { kind: 'code'; code: string } | { kind: 'dag'; tasks: DagTask[] }
 
 /** Tokens and cost count where a tool says what it used; the unit of cost is the tools' own. */
-export type Budget = { calls: number; wallMs: number; bytes: number; tokens?: number; cost?: number }
+/** `wallMs` is used up while the run is owned and could move; `deadlineMs` after its start it is over, whoever it waits for. */
+export type Budget = {
+  calls: number
+  wallMs: number
+  bytes: number
+  tokens?: number
+  cost?: number
+  deadlineMs?: number
+}
 
 export type PermissionSet = 'minimal' | 'standard' | 'privileged'
 

@@ -81,7 +81,7 @@ export class Calls {
     this.open.set(id, call)
     this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))
-    if (issued.code !== undefined) call.state = 'nested'
+    if (issued.code !== undefined) this.#nest(call, 0)
     else if (call.tool === timerTool) this.#startTimer(call)
     else this.#route(call)
   }
@@ -89,20 +89,26 @@ export class Calls {
   /** A call of the record that has no result yet goes on from where it stood. */
   async reopen(recorded: RecordedCall, issued: IssuedCall, now: number): Promise<void> {
     if (this.#closed) return
-    const { asked, answered } = recorded
     const call = reopened(recorded, issued, now)
     this.open.set(call.id, call)
-    if (issued.code !== undefined) call.state = 'nested'
+    if (issued.code !== undefined) this.#nest(call, this.#desk.journal.spent.wallMs - recorded.ownedMs)
     else if (call.tool === timerTool) this.#startTimer(call)
     else {
       call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
       if (this.#closed) return
       if (this.#desk.isStopped()) this.#abandon(call, recorded)
       else if (recorded.last === 'sent') this.#repeat(call, recorded)
-      else if (asked === undefined) this.#route(call)
-      else if (answered === undefined) this.#await(call, asked)
-      else this.#apply(call, answered)
+      else if (recorded.asked === undefined) this.#route(call)
+      else if (recorded.answered === undefined) this.#await(call, recorded.asked)
+      else this.#apply(call, recorded.answered)
     }
+  }
+
+  /** A program inside has the time of its task while the run is owned and could move; `usedMs` were used before. */
+  #nest(call: OpenCall, usedMs: number): void {
+    call.state = 'nested'
+    const { timeoutMs: ms, id } = call
+    if (ms !== undefined) this.#later(call, this.#desk.now() + ms - usedMs, () => this.#desk.late(id, ms))
   }
 
   /** The program that runs as a call is over. */
@@ -189,7 +195,7 @@ export class Calls {
   }
 
   #ask(call: OpenCall, because: string): void {
-    const asked = question(call, because, this.#desk.originsOf(call), this.#desk.now())
+    const asked = question(call, because, this.#desk)
     this.#desk.chain.append('approval.asked', asked)
     this.#await(call, asked)
     this.#desk.asked()
@@ -276,15 +282,8 @@ export class Calls {
     this.open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)
     spend(this.#spent, bytes, result.usage)
-    const body: Resolved = {
-      call: call.id,
-      attempt: call.attempt,
-      outcome,
-      ...member,
-      ms: Math.round(ms),
-      ...(result.usage === undefined ? {} : { usage: result.usage }),
-      by,
-    }
+    const said = { call: call.id, attempt: call.attempt, outcome, ...member, ms: Math.round(ms) }
+    const body: Resolved = { ...said, ...(result.usage && { usage: result.usage }), by }
     const { at } = this.#desk.chain.append('call.resolved', body)
     this.#tell(call.tool)
     this.#desk.resolved(placeOf(call.id).program, delivery(body, at))

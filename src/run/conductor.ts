@@ -15,7 +15,8 @@ import { Notes } from './notes.ts'
 import { idOf, placeOf } from './place.ts'
 import { Replay } from './replay.ts'
 import { type Seat, Seats } from './seats.ts'
-import { cancelledBy, outcomeOf, outOfTime, type Settlement, type Stop, stalled, withoutBox } from './stop.ts'
+import { cancelledBy, outcomeOf, programLate, type Settlement, type Stop, stalled, withoutBox } from './stop.ts'
+import { timeLeft } from './time-left.ts'
 
 export class Conductor {
   readonly settled: Promise<Settlement>
@@ -55,6 +56,7 @@ export class Conductor {
       resolved: (program, delivery) => this.#resolved(program, delivery),
       asked: question.resolve,
       rested: () => this.#rest(),
+      late: (program, timeoutMs) => this.#died(this.#seats.get(program)!, programLate(timeoutMs)),
       lost: (error) => this.#differ(error),
       broken: (error) => this.#broken(error),
     }
@@ -115,12 +117,10 @@ export class Conductor {
     await this.#goOn()
   }
 
-  /** Only time in which the run is owned and could move is used up; that of earlier owners counts too. */
   #startClock(): void {
-    const { started, spent } = this.#score.journal
-    const rest = started.budget.wallMs - spent.wallMs
-    if (rest > limits.timeoutMsMax) return
-    this.#wall = setTimeout(() => this.#halt(outOfTime(started.budget.wallMs)), Math.max(0, rest))
+    const { ms, stop } = timeLeft(this.#score.journal, this.#score.now())
+    if (ms <= 0) this.#stop ??= stop
+    else if (ms <= limits.timeoutMsMax) this.#wall = setTimeout(() => this.#halt(stop), ms)
   }
 
   /** After the replay: open calls move on from where the record left them, then what the last turns issued anew. */

@@ -36,6 +36,8 @@ export type Desk = {
   asked: () => void
   /** A call came to rest without a result. */
   rested: () => void
+  /** The time of a program that runs as a call is over. */
+  late: (program: string, timeoutMs: number) => void
   /** A server lost what the run had built up in it: the run cannot go on. */
   lost: (error: AppError) => void
   /** The record refused an append: nothing more may happen. */

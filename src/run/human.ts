@@ -1,32 +1,28 @@
 /** What is asked of a human about a call, and what their answer means for it. */
-import {
-  AppError,
-  type ApprovalId,
-  type ArgumentOrigin,
-  type EventBodies,
-  type Json,
-  limits,
-  newId,
-  splitToolId,
-} from '#model'
+import { AppError, type ApprovalId, type EventBodies, type Json, limits, newId, splitToolId } from '#model'
 import type { Chain, Secrets } from '#record'
 import { digestOf, type OpenCall, type Result } from './call.ts'
+import type { Desk } from './desk.ts'
 import type { Verdict } from './policy.ts'
+import { deadlineOf } from './time-left.ts'
+
+type Asking = Pick<Desk, 'originsOf' | 'now' | 'budget' | 'journal'>
 
 /** Bound to the digest of the exact arguments: an answer to other arguments is no answer. */
 export function question(
   call: OpenCall,
   why: string,
-  from: ArgumentOrigin[],
-  now: number,
+  { originsOf, now, budget, journal }: Asking,
 ): EventBodies['approval.asked'] {
+  const from = originsOf(call)
+  const latest = Math.min(now() + limits.approvalMsDefault, deadlineOf(budget, journal.startedAt))
   return {
-    approval: newId<ApprovalId>(now),
+    approval: newId<ApprovalId>(now()),
     call: call.id,
     digest: digestOf(call.args),
     why,
     ...(from.length === 0 ? {} : { from }),
-    expiresAt: new Date(now + limits.approvalMsDefault).toISOString(),
+    expiresAt: new Date(latest).toISOString(),
   }
 }
 

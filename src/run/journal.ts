@@ -14,6 +14,8 @@ export type RecordedCall = {
   /** Its last word: a call is in doubt exactly when that is `sent`. */
   last: 'issued' | 'sent' | 'resolved'
   sentAt: number | null
+  /** How long the run had been owned when it was issued. */
+  ownedMs: number
   /** Arguments that a human put in place of the program's. */
   edited?: string
   /** The newest question about it, and the answer. */
@@ -51,7 +53,7 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
   const owned = new OwnedTime()
   for (const event of events) {
     owned.see(event)
-    fold(journal, event, text)
+    fold(journal, event, text, owned.ms)
   }
   journal.spent.wallMs = owned.ms
   return journal
@@ -71,11 +73,11 @@ export function newJournal(started: EventBodies['run.started'], startedAt: numbe
   }
 }
 
-function fold(journal: Journal, event: Event, text: (value: unknown) => string): void {
+function fold(journal: Journal, event: Event, text: (value: unknown) => string, ownedMs: number): void {
   switch (event.type) {
     case 'call.issued':
       journal.spent.calls += 1
-      journal.calls.set(event.body.call, issued(event.body, text))
+      journal.calls.set(event.body.call, issued(event.body, text, ownedMs))
       break
     case 'call.sent': {
       const call = callOf(journal, event.body.call)
@@ -115,7 +117,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string):
   }
 }
 
-function issued(body: EventBodies['call.issued'], text: (value: unknown) => string): RecordedCall {
+function issued(body: EventBodies['call.issued'], text: (value: unknown) => string, ownedMs: number): RecordedCall {
   return {
     id: body.call,
     tool: body.tool,
@@ -126,6 +128,7 @@ function issued(body: EventBodies['call.issued'], text: (value: unknown) => stri
     attempt: 0,
     last: 'issued',
     sentAt: null,
+    ownedMs,
   }
 }
 

@@ -19,10 +19,16 @@ export class Replay {
   compare(issue: Issue): AppError | null {
     const { call, id } = issue
     const recorded = this.#calls.get(id)
-    if (recorded === undefined) this.anew.push(issue)
-    else if (recorded.tool !== call.tool || recorded.args !== call.args) return mismatch(recorded, call)
+    if (recorded === undefined) {
+      if (!this.#isOver(placeOf(id).program)) this.anew.push(issue)
+    } else if (recorded.tool !== call.tool || recorded.args !== call.args) return mismatch(recorded, call)
     else if (recorded.last !== 'resolved') this.open.push({ recorded, issue })
     return null
+  }
+
+  /** What ended a program may not be there any more when it is replayed: its box died, or its time was up. It issues nothing new. */
+  #isOver(program: string): boolean {
+    return this.#calls.get(program)?.last === 'resolved'
   }
 
   /** Every recorded call must have been issued again; `issuedBy` tells how many calls a program has issued. */

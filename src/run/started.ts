@@ -77,11 +77,12 @@ export function startedBody(
 
 function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
   const least = (name: 'calls' | 'wallMs' | 'bytes') => Math.min(given[name], asked[name] ?? given[name])
-  const bound = (name: 'tokens' | 'cost') => {
+  const bound = (name: 'tokens' | 'cost' | 'deadlineMs') => {
     const bounds = [given[name], asked[name]].filter((one) => one !== undefined)
     return bounds.length === 0 ? {} : { [name]: Math.min(...bounds) }
   }
-  return { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes'), ...bound('tokens'), ...bound('cost') }
+  const counts = { calls: least('calls'), wallMs: least('wallMs'), bytes: least('bytes') }
+  return { ...counts, ...bound('tokens'), ...bound('cost'), ...bound('deadlineMs') }
 }
 
 /** Secrets are taken out of a request before anything of it is recorded or run; the run gets them sealed. */

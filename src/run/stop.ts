@@ -7,9 +7,9 @@ export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' |
 /** The end of a run although its program has not ended: what can be ended is, and nothing more is delivered. */
 export type Stop = { status: 'failed' | 'cancelled'; error: AppError }
 
-export function outOfTime(wallMs: number): Stop {
-  const message = `Cannot go on with the run: its budget of ${wallMs} ms is used up`
-  return { status: 'failed', error: new AppError('BUDGET_EXCEEDED', message, { wallMs }) }
+export function programLate(timeoutMs: number): AppError {
+  const message = `Cannot wait any longer for the program of the task: it did not end in ${timeoutMs} ms`
+  return new AppError('CALL_TIMEOUT', message, { timeoutMs })
 }
 
 export function cancelledBy({ who, reason }: EventBodies['cancel.asked']): Stop {

@@ -235,7 +235,7 @@ function readPermissions(value: Json): PermissionSet {
 }
 
 function readBudget(value: Json): Partial<Budget> {
-  const { calls, wallMs, bytes, tokens, cost } = objectOf('budget', value)
+  const { calls, wallMs, bytes, tokens, cost, deadlineMs } = objectOf('budget', value)
   const read = (name: string, member: Json) => numberOf(`budget.${name}`, member, [0, Number.MAX_SAFE_INTEGER])
   return {
     ...(calls === undefined ? {} : { calls: read('calls', calls) }),
@@ -243,5 +243,6 @@ function readBudget(value: Json): Partial<Budget> {
     ...(bytes === undefined ? {} : { bytes: read('bytes', bytes) }),
     ...(tokens === undefined ? {} : { tokens: read('tokens', tokens) }),
     ...(cost === undefined ? {} : { cost: read('cost', cost) }),
+    ...(deadlineMs === undefined ? {} : { deadlineMs: read('deadlineMs', deadlineMs) }),
   }
 }
