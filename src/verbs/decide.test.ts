@@ -57,6 +57,23 @@ test('decide() lets one of two answers given at once hold, and tells the other',
   }
 })
 
+test('settle() lets one of two that settle a call at once hold, and tells the other', async (t) => {
+  const space = workspace(t)
+  const [verbs, elsewhere] = [await openSpace(space), await openSpace(space)]
+  const doubt = `const pending = mcp.fx.add({ key: 'x', by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {} return (await pending).total`
+  const { run: id, status } = await run(verbs, doubt)
+  assert.equal(status, 'uncertain')
+  const other = { actor: { kind: 'http' as const, name: 'other' } }
+  const said = await Promise.allSettled([
+    verbs.settle(String(id), '1', { how: 'done', value: { total: 41 } }, caller, false),
+    elsewhere.settle(String(id), '1', { how: 'done', value: { total: 42 } }, other, false),
+  ])
+  const held = said.findIndex(({ status }) => status === 'fulfilled')
+  assert.deepEqual(said.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  assert.match((said[1 - held] as PromiseRejectedResult).reason.message, /it was settled before, by (test|other)/)
+  assert.equal((await verbs.resume(String(id), caller)).result, 41 + held)
+})
+
 test('decide() refuses an answer that comes too late, which the program hears as an expiry', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const { space, verbs } = await open(t)

@@ -108,8 +108,26 @@ export async function settleCall(
     throw invalid('call', `call ${call} of this run is not in doubt`, call)
   }
   const { name: who, kind: from } = caller.actor
+  const before = settlementsOf(parts.store, run, call).length
   await parts.store.send(run, 'call.settled', { call, ...settling, who, from })
+  const first = settlementsOf(parts.store, run, call)[before]
+  if (first?.how !== settling.how || first.who !== who || first.from !== from) throw settledBefore(call, first)
   return moveOn(parts, run, caller, goOn)
+}
+
+type Settled = EventBodies['call.settled']
+
+/** What was said of a call in doubt, from the record and on its way into it. */
+function settlementsOf({ events, inbox }: Store, run: RunId, call: string): Settled[] {
+  return [...events(run, { type: 'call.settled' }), ...inbox(run)].flatMap(({ type, body }) =>
+    type === 'call.settled' && body.call === call ? [body] : [],
+  )
+}
+
+/** Of several who settle a call at once the first holds, and the others are told. */
+function settledBefore(call: string, first: Settled | undefined): AppError {
+  const why = first === undefined ? 'its run is over' : `it was settled before, by ${first.who} (${first.from})`
+  return invalid('call', `call ${call} of this run is not in doubt: ${why}`, call)
 }
 
 export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason?: string): Promise<JsonObject> {
