@@ -60,17 +60,17 @@ function edited(text: string, section: string, name: string, entry: JsonObject |
 
 /**
  * Behind the last member, on a line of its own where that has one; an empty object gets it right before its closing brace.
- * `valueOf` is told how far the line is indented, null where there is none.
+ * `textOf` is told how far the line is indented, null where there is none.
  */
 function added(
   text: string,
   { close, members }: Braces,
   key: string,
-  valueOf: (indent: string | null) => string,
+  textOf: (indent: string | null) => string,
 ): string {
   const last = members.at(-1)
   const indent = last === undefined ? null : indentAt(text, members[0]!.start)
-  const line = `${JSON.stringify(key)}: ${valueOf(indent)}`
+  const line = `${JSON.stringify(key)}: ${textOf(indent)}`
   if (last === undefined) return spliced(text, close, close, line)
   const behind = last.comma ?? last.end
   // A comment may stand behind it, which may end only with its line.
