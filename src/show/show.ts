@@ -33,10 +33,11 @@ const explain: Record<string, Command> = {
     does: 'this page, or what it says of a command',
     unconfigured: true,
     words: [0, 2],
-    run: async ({ print, words }) => {
-      const meant = commandsUnder(words, commands)
-      const usages = Object.values(meant).map(({ usage, does }) => `usage: metier ${usage}\n  ${does}`)
-      print(words.length === 0 ? help(commands) : usages.join('\n'))
+    run: async ({ print, words, json }) => {
+      const meant = Object.values(commandsUnder(words, commands))
+      const usages = meant.map(({ usage, does }) => `usage: metier ${usage}\n  ${does}`)
+      if (json) print(JSON.stringify(meant.map(({ group, usage, does }) => ({ group, usage, does }))))
+      else print(words.length === 0 ? help(commands) : usages.join('\n'))
       return exit.done
     },
   },

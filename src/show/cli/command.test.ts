@@ -63,6 +63,8 @@ test('help and version need no configuration that can be read', async (t) => {
     (await metier(space, ['run', '--help'])).stdout,
     /usage: metier run show RUN\n.*\nusage: metier run resume RUN/,
   )
+  const [{ usage }] = (await metier(space, ['help', 'purge', '--json'])).json
+  assert.equal(usage, 'purge RUN')
   assert.equal((await metier(space, ['runs'])).code, 3)
 })
 
