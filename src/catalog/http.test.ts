@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { type Catalog, openCatalog } from '#catalog'
@@ -46,13 +47,17 @@ function brief(outcome: Try): unknown {
   return `${outcome.outcome} ${outcome.error.code}`
 }
 
-/** A hand-made server of the old era; `call` answers tools/call, for whatever session was opened last. */
-function handMade(call: (request: IncomingMessage, response: ServerResponse, id: number) => void): RequestListener {
+/** A hand-made server of the old era; `call` answers tools/call, for whatever session was opened last, `hear` hears all. */
+function handMade(
+  call: (request: IncomingMessage, response: ServerResponse, id: number) => void,
+  hear: (method: string, params: { requestId: number }) => void = () => {},
+): RequestListener {
   let sessions = 0
   return async (request, response) => {
     const text = await Array.fromAsync(request).then((chunks) => Buffer.concat(chunks).toString())
     if (request.method !== 'POST') return void response.writeHead(405).end()
-    const { id, method } = JSON.parse(text)
+    const { id, method, params } = JSON.parse(text)
+    hear(method, params)
     const say = (result: object, headers = {}) => {
       response.writeHead(200, { 'content-type': 'application/json', ...headers })
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
@@ -99,6 +104,36 @@ test('a server of the old era is understood over HTTP', async (t) => {
   const { catalog, log } = open(t, url)
   assert.equal(brief(await attempt(catalog)), 'old')
   assert.deepEqual(log, ['web: started, speaks the legacy protocol'])
+})
+
+test('a cancel and a time-out reach a server behind an address: it is told, and its connection is let go', async (t) => {
+  const told: { requestId: number }[] = []
+  const calls: { id: number; isGone: boolean }[] = []
+  const slow = (_: IncomingMessage, response: ServerResponse, id: number) => {
+    const call = { id, isGone: false }
+    calls.push(call)
+    response.on('close', () => {
+      call.isGone = true
+    })
+    if (calls.length % 2 === 0) response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+  }
+  const hear = (method: string, params: { requestId: number }) => {
+    if (method === 'notifications/cancelled') told.push(params)
+  }
+  const { catalog } = open(t, await listen(t, handMade(slow, hear)))
+  for (let round = 1; round < 4; round += 2) {
+    const stop = new AbortController()
+    const cancelled = catalog.try(tool, {}, { signal: stop.signal, timeoutMs: 60_000 })
+    while (calls.length < round) await pause(10)
+    stop.abort()
+    assert.equal(brief(await cancelled), 'unknown CANCELLED')
+    assert.equal(brief(await attempt(catalog, 300)), 'unknown CALL_TIMEOUT')
+  }
+  while (told.length < 4 || !calls.every(({ isGone }) => isGone)) await pause(10)
+  assert.deepEqual(
+    told.map(({ requestId }) => requestId),
+    calls.map(({ id }) => id),
+  )
 })
 
 test('try() of an address where nobody listens was not sent', async (t) => {
