@@ -87,9 +87,18 @@ function readConfig({ config: named, home }: Parsed['options'], unconfigured: bo
   if (asked !== undefined && !unconfigured && !existsSync(file!)) {
     throw new AppError('CONFIG_INVALID', `Cannot read the configuration: there is no file ${file}`, { file })
   }
-  const text = file === null || unconfigured ? null : readFileSync(file, 'utf8')
+  const text = file === null || unconfigured ? null : configText(file)
   const directory = file === null ? process.cwd() : dirname(file)
   return parseConfig({ file, text, home: homeFolder(home, file), env, directory })
+}
+
+function configText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const message = `Cannot read the configuration "${file}": ${(error as Error).message}. Make it a file that you can read`
+    throw new AppError('CONFIG_INVALID', message, { file }, error)
+  }
 }
 
 function nearestConfig(from: string): string | null {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readCommand } from '#show'
-import { metier, workspace } from '#test'
+import { metier, serve, workspace } from '#test'
 
 const told = (...argv: string[]): string => {
   try {
@@ -87,4 +87,18 @@ test('doctor tells of a home that cannot be opened, in one document', async (t) 
   assert.deepEqual([code, json?.ok], [1, false])
   const { detail } = json.checks.find(({ name }: { name: string }) => name === 'record')
   assert.match(detail, /^Cannot open the home folder .* Choose a folder that you may write with --home$/)
+})
+
+test('a configuration that is no readable file is told as that, and a setting that nobody reads is said aloud', async (t) => {
+  const space = workspace(t, {
+    config: { polcy: { permissions: 'minimal' }, mcpServers: { x: { command: 'x', theirs: 1 } } },
+  })
+  const { code, json } = await metier(space, ['runs', '--json', '--config', space.folder])
+  assert.deepEqual([code, json.error.code], [3, 'CONFIG_INVALID'])
+  const { checks } = (await metier(space, ['doctor', '--json'])).json
+  const { detail, fix } = checks.find(({ name }: { name: string }) => name === 'unread fields')
+  assert.deepEqual([detail, fix], ['/mcpServers/x/theirs, /polcy', 'check the spelling of /polcy'])
+  const served = await serve(t, space)
+  await served.stop()
+  assert.match(served.stderr(), /unread +\/polcy: there is no such setting/)
 })

@@ -1,7 +1,7 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
-import { AppError, type IsolationReport, isWeaker, limits, toAppError } from '#model'
+import { AppError, type Config, type IsolationReport, isWeaker, limits, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
@@ -73,6 +73,8 @@ async function http(context: Context): Promise<number> {
   const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
   const isolation = await verbs.isolation()
   note(welcome(door.url ?? served.url, config.home, isolation, Object.keys(config.servers).length))
+  const unread = unreadOurs(config)
+  if (unread.length > 0) note(`  unread   ${unread.join(', ')}: there is no such setting`)
   if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
   if (door.auth === 'oauth')
     note(
@@ -121,6 +123,16 @@ function markOf(ok: boolean, fix: string | undefined): string {
   return fix === undefined ? good('✓') : warn('·')
 }
 
+/** What other hosts say of their servers need not concern us; any other field is a mistake, maybe in what was to be forbidden. */
+function unreadOurs({ unknownFields }: Config): string[] {
+  return unknownFields.filter((path) => !/^\/(?:mcpServers|servers)\//.test(path))
+}
+
+function unreadCheck(config: Config): Check {
+  const fix = unreadOurs(config).length === 0 ? {} : { fix: `check the spelling of ${unreadOurs(config).join(', ')}` }
+  return { name: 'unread fields', ok: true, detail: config.unknownFields.join(', '), ...fix }
+}
+
 type Check = { name: string; ok: boolean; detail: string; fix?: string }
 
 async function examine(context: Context): Promise<Check[]> {
@@ -134,8 +146,7 @@ async function examine(context: Context): Promise<Check[]> {
     detail: unset.length === 0 ? file : `${file}: not set: ${unset.join(', ')}`,
     ...(unset.length === 0 ? {} : { fix: `export ${unset.map((name) => `${name}=…`).join(' ')}` }),
   })
-  if (config.unknownFields.length > 0)
-    checks.push({ name: 'unread fields', ok: true, detail: config.unknownFields.join(', ') })
+  if (config.unknownFields.length > 0) checks.push(unreadCheck(config))
   checks.push(
     await sandboxCheck(context),
     ...(await found('tiers', () => tierChecks(context))),
