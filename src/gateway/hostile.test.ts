@@ -45,6 +45,30 @@ test('/mcp answers every message that is none with an error, and goes on', async
   assert.equal(status, 200)
 })
 
+test('/mcp refuses what is nested without end, and takes what is nested deeply', async (t) => {
+  const { url } = await openDoor(t)
+  const { session } = await post(url, initialize)
+  const modern = { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'execute' }
+  const legacy = { ...json, 'mcp-protocol-version': '2025-06-18', 'mcp-session-id': session! }
+  const body = (depth: number, _meta: object) => {
+    const text = JSON.stringify(call(1, { name: 'execute', arguments: { args: 'HERE' }, _meta }))
+    return text.replace('"HERE"', `${'{"a":['.repeat(depth)}"]}\\"["${']}'.repeat(depth)}`)
+  }
+  for (const [headers, _meta] of [
+    [legacy, {}],
+    [modern, meta],
+  ] as const) {
+    const deep = await send(`${url}/mcp`, { method: 'POST', headers, body: body(100, _meta) })
+    assert.equal(deep.status, 200, deep.text)
+    assert.match(deep.text, /"status":"done"/)
+    for (const depth of [1000, 200_000]) {
+      const { status, text } = await send(`${url}/mcp`, { method: 'POST', headers, body: body(depth, _meta) })
+      assert.deepEqual([status, JSON.parse(text).error.code], [400, -32600], text)
+      assert.match(text, /nested more deeply than \d+/)
+    }
+  }
+})
+
 test('/mcp refuses headers that are too large before anything reads them', async (t) => {
   const { url } = await openDoor(t)
   const large = { ...json, 'x-large': 'a'.repeat(60_000) }

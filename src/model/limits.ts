@@ -160,6 +160,7 @@ export const limits = {
   discoverLimitMax: 50,
 
   httpBodyBytesMax: 4 * 1024 * 1024,
+  httpBodyDepthMax: 512,
   httpSessionsMax: 1000,
   httpStopMsMax: 5000,
   executeWaitMsDefault: 45_000,
