@@ -20,7 +20,7 @@ const engines = new WeakMap<Machine, QuickJS>()
 /** With a look into its memory, which the box never has. */
 async function make(limits: Partial<MachineLimits> = {}): Promise<Machine> {
   const create = mock.method(QuickJS, 'create')
-  const machine = await createMachine(parts, { ...boot.machine, ...limits })
+  const machine = await createMachine(parts, { ...boot.machine, ...limits }, true)
   engines.set(machine, await create.mock.calls[0]!.result!)
   create.mock.restore()
   return machine

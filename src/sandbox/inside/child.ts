@@ -63,8 +63,7 @@ function exitWithParent(): void {
   if (process.ppid !== parent) process.exit()
 }
 
-/** A fresh engine with the prelude in it, ready for one program. */
-type MakeMachine = (limits: MachineLimits) => Promise<Machine>
+type MakeMachine = (limits: MachineLimits, isTraced: boolean) => Promise<Machine>
 
 async function makerOf({ addon, ...bounds }: BootMessage): Promise<MakeMachine> {
   if (addon !== null) {
@@ -72,28 +71,34 @@ async function makerOf({ addon, ...bounds }: BootMessage): Promise<MakeMachine> 
     return async (limits) => createV8Machine(isolated, bounds.guest, limits)
   }
   const parts = await loadEngine(bounds, exitWithParent)
-  return (limits) => createMachine(parts, limits)
+  return (limits, isTraced) => createMachine(parts, limits, isTraced)
 }
 
 async function main(): Promise<void> {
   const first = receive()
   if (first === null || !('boot' in first)) return
-  const usual = first.boot.machine
   const make = await makerOf(first.boot)
-  let ready = await make(usual)
+  /** Most programs want the same as the one before. */
+  let wanted: Parameters<MakeMachine> = [first.boot.machine, true]
+  let ready = await make(...wanted)
   let running: Machine | null = null
   send(JSON.stringify({ ready: true, confined: process.permission?.has('fs.write') === false }))
   for (let message = receive(); message !== null; message = receive()) {
     if ('start' in message) {
-      const isUsual = JSON.stringify(message.start.limits) === JSON.stringify(usual)
-      running = isUsual ? ready : await make(message.start.limits)
+      const { limits, isTraced } = message.start
+      if (JSON.stringify([limits, isTraced]) !== JSON.stringify(wanted)) {
+        ready.reset()
+        wanted = [limits, isTraced]
+        ready = await make(...wanted)
+      }
+      running = ready
       send(await running.start(message.start))
     } else if ('deliver' in message) {
       send(running === null ? emptyTurn : await running.deliver(message.deliver))
     } else send(emptyTurn)
     if (running?.over || 'drop' in message) {
       // The next program finds its engine ready.
-      if (running !== null && !running.reset() && running === ready) ready = await make(usual)
+      if (running !== null && !running.reset()) ready = await make(...wanted)
       running = null
     }
   }

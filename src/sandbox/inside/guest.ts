@@ -24,7 +24,7 @@ export const absent = [
 export const preludeFile = 'metier'
 export const programFile = 'program'
 
-/** An expression whose value the host keeps: `begin`, `deliver`, `take`, `finish` and `warn`. The program never sees it. */
+/** An expression whose value the host keeps: `trace`, `begin`, `deliver`, `take`, `finish` and `warn`. The program never sees it. */
 export function prelude(limits: GuestLimits): string {
   return `(() => {
 'use strict'
@@ -39,12 +39,11 @@ const seed = (${chance})()
 ;(${urls})()
 const { parse } = JSON
 const { defineProperty, assign, create } = Object
-const begin = (args, a, b, c, d, isTraced) => {
+const begin = (args, a, b, c, d) => {
   seed(a, b, c, d)
   defineProperty(globalThis, 'args', { value: parse(args), writable: true, configurable: true, enumerable: false })
-  if (isTraced) trace.begin()
 }
 const take = () => bridge.host.take() + trace.take()
-return assign(create(null), bridge.host, { begin, take })
+return assign(create(null), bridge.host, { trace: trace.begin, begin, take })
 })()`
 }

@@ -46,8 +46,8 @@ export const emptyTurn = '{"calls":[],"logs":[]}'
 
 const intrinsics = (Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMANCE)) >>> 0
 
-/** A fresh engine with the prelude in it, ready for one program. */
-export async function createMachine(parts: MachineParts, limits: MachineLimits): Promise<Machine> {
+/** An engine with the prelude in it, ready for one program after another that want these limits, and to be traced or not. */
+export async function createMachine(parts: MachineParts, limits: MachineLimits, isTraced: boolean): Promise<Machine> {
   const { engine, module, extensions, roomBytes, prelude, onTick } = parts
   let now = 0
   let ticks = 0
@@ -77,14 +77,15 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
       }
     },
   })
-  const host = vm.evalBytecode(prelude)
-  const [begin, settle, take, finish, warn] = ['begin', 'deliver', 'take', 'finish', 'warn'].map((name) =>
-    host.getProp(name),
-  ) as [JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle]
-  // All that stays is made before the copy is taken, so that it stands in it.
   const { undefined: nothing, true: yes, false: no } = vm
+  const host = vm.evalBytecode(prelude)
+  const [trace, begin, settle, take, finish, warn] = ['trace', 'begin', 'deliver', 'take', 'finish', 'warn'].map(
+    (name) => host.getProp(name),
+  ) as [JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle]
+  if (isTraced) call(trace).dispose()
   const { wasm_malloc: allocate, wasm_free: free } = vm._getExports()
   free(allocate(roomBytes))
+  // All that stays was made before: it stands in the copy.
   const restore = keepPristine(vm)
 
   function forget(identity: number): void {
@@ -162,9 +163,9 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits):
     get over() {
       return over
     },
-    start: ({ source, args, chance, now, isTraced }) =>
+    start: ({ source, args, chance, now }) =>
       turn(now, () => {
-        call(begin, args, ...chance, isTraced).dispose()
+        call(begin, args, ...chance).dispose()
         const program = vm.evalCode(source, programFile)
         main = call(program)
         program.dispose()

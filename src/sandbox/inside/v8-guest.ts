@@ -128,7 +128,7 @@ const setClock = (${clock})()
 const host = ${prelude(limits)}
 // V8 asks for it whenever a stack is read: it would be handed the frames.
 Object.defineProperty(Error, 'prepareStackTrace', { get() {}, set() {}, configurable: false })
-const { begin, deliver, take, finish } = host
+const { trace, begin, deliver, take, finish } = host
 const { defineProperty, assign, create } = Object
 const native = assign(create(null), { value: Promise })
 let settled = null
@@ -143,7 +143,8 @@ const watch = async (main) => {
 return {
   start(program, args, a, b, c, d, isTraced, now) {
     setClock(now)
-    begin(args, a, b, c, d, isTraced)
+    if (isTraced) trace()
+    begin(args, a, b, c, d)
     const main = program()
     // Its own word for what made it: else the program could put its own way of waiting in between.
     defineProperty(main, 'constructor', native)
