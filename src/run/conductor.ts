@@ -102,15 +102,16 @@ export class Conductor {
 
   async #rerun(): Promise<void> {
     const { journal } = this.#score
-    const { root } = this.#seats
-    this.#take(root, root.program.start(), journal.startedAt)
-    await this.#quiet()
+    this.#take(this.#seats.root, this.#seats.root.program.start(), journal.startedAt)
+    // Code has no other program in it: its box is told everything at once, and plays it turn by turn. A graph seats programs as it goes.
+    const isCode = journal.started.plan.kind === 'code'
     for (const { program, delivery } of journal.deliveries) {
+      if (!isCode) await this.#quiet()
       const seat = this.#seats.get(program)
-      if (seat === undefined || this.#isDeaf(seat) || delivery.call > seat.issued) continue
+      if (seat === undefined || this.#isDeaf(seat) || (!isCode && delivery.call > seat.issued)) continue
       this.#take(seat, seat.program.deliver(delivery), delivery.now)
-      await this.#quiet()
     }
+    await this.#quiet()
     if (this.#over) return
     this.#differ(this.#replay.missing((program) => this.#seats.issuedBy(program)))
     this.#startClock()

@@ -51,10 +51,12 @@ class Provenance {
     }
     return {
       start: () => program.start().then(issued),
-      deliver: (delivery) => {
+      // What is told all at once in a replay is known when its turn is back: then the call has been issued.
+      deliver: async (delivery) => {
+        const turn = await program.deliver(delivery)
         const call = seat.calls[delivery.call - 1]
         if (call !== undefined && delivery.ok) this.#hold(call, delivery.text)
-        return program.deliver(delivery).then(issued)
+        return issued(turn)
       },
       drop: () => program.drop(),
     }

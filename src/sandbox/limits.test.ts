@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { limits } from '#model'
-import { errorOf, play, resultOf } from './play.test.ts'
+import { errorOf, play, resultOf, startOptions } from './play.test.ts'
 import { openBoxes } from './sandbox.ts'
 
 const boxes = openBoxes()
@@ -122,6 +122,14 @@ test('what the engine does between two ticks is stopped by the clock, and said t
     context: { limit: 'wall', ms: 300 },
   })
   assert.equal(await resultOf(boxes, 'return 1'), 1)
+})
+
+test('turns that are asked for at once have their time one after the other', async () => {
+  const code = 'for (let turn = 0; turn < 40; turn++) { await mcp.a.b(); for (let i = 0; i < 1e6; i++); } return 1'
+  const program = await boxes.program(startOptions(code, { limits: { turnWallMsMax: 1000 } }))
+  const deliveries = Array.from({ length: 40 }, (_, i) => ({ call: i + 1, ok: true, text: '1', now: i }))
+  const turns = await Promise.all([program.start(), ...deliveries.map((delivery) => program.deliver(delivery))])
+  assert.deepEqual(turns.at(-1)?.end, { ok: true, value: '1' })
 })
 
 test('limits are narrowed by a caller, never widened', async () => {

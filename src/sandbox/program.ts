@@ -55,6 +55,13 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
   const delivered = new Set<number>()
   let state: 'new' | 'running' | 'over' = 'new'
   let open = 0
+  let watchdog: NodeJS.Timeout | undefined
+
+  /** Of many turns that were asked for at once, each has its time from when the one before it is back. */
+  function watch(): void {
+    clearTimeout(watchdog)
+    if (open > 0) watchdog = setTimeout(() => box.kill(tookTooLong(wallMs)), wallMs)
+  }
 
   function finish(clean: boolean): void {
     if (state === 'over') return
@@ -63,8 +70,8 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
   }
 
   async function ask(message: Message): Promise<Turn> {
-    const watchdog = setTimeout(() => box.kill(tookTooLong(wallMs)), wallMs)
     open += 1
+    if (open === 1) watch()
     try {
       const { turn, clean } = readTurn(await box.ask(JSON.stringify(message)))
       if (turn.end) finish(clean)
@@ -76,8 +83,8 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
       // Some of what fills V8's memory ends its process: the first turn says so, the others were never played.
       return wasOver ? { calls: [], logs: [] } : { calls: [], logs: [], end: outOfMemory() }
     } finally {
-      clearTimeout(watchdog)
       open -= 1
+      watch()
     }
   }
 

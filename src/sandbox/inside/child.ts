@@ -22,6 +22,7 @@ export type Message = { boot: BootMessage } | { start: StartMessage } | { delive
 const input = Buffer.alloc(64 * 1024)
 const turnsTogetherMax = 16
 const turnsTogetherCharactersMax = 64 * 1024
+const turnsTogetherMsMax = 50
 let unread: Buffer[] = []
 const lines: string[] = []
 
@@ -46,11 +47,15 @@ function split(chunk: Buffer): void {
 }
 
 let unsent = ''
+let unsentSince = 0
 
 /** Turns whose deliveries came together go back together, some at a time, so that the parent reads while we go on. */
 function send(line: string): void {
+  if (unsent === '') unsentSince = performance.now()
   unsent += `${line}\n`
-  if (lines.length > 0 && lines.length % turnsTogetherMax !== 0 && unsent.length < turnsTogetherCharactersMax) return
+  const isSoon = performance.now() - unsentSince < turnsTogetherMsMax
+  const isLittle = lines.length % turnsTogetherMax !== 0 && unsent.length < turnsTogetherCharactersMax
+  if (lines.length > 0 && isSoon && isLittle) return
   const bytes = Buffer.from(unsent)
   unsent = ''
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent)
