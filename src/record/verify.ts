@@ -1,10 +1,11 @@
 /** Verification: every chain against itself, the home's chain, the signed checkpoints and the index; names the first bad event. */
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError, homeChain, type RunStatus } from '#model'
 import { isFinished } from './apply.ts'
 import { homePaths } from './home.ts'
-import { openForReading } from './schema.ts'
+import { openForReading, refuseNewer } from './schema.ts'
+import { storeError } from './store-error.ts'
 import { Fault, newChain, newWalk, type VisitHome, type Walk, type Walked, walkOn } from './walk.ts'
 import { openWitness, readCheckpoints, type Witness } from './witness.ts'
 
@@ -12,8 +13,21 @@ export type Verdict = { ok: boolean; events: number; firstBad?: { run: string; n
 
 type IndexRow = { run: string; n: number; hash: string; status: RunStatus; seq: number | null }
 
-export function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
+export async function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
+  refuseUnreadable(home)
   return verifyOn(home, newWalk(), run)
+}
+
+/** What may not be read is neither good nor broken. */
+function refuseUnreadable(home: string): void {
+  const { database } = homePaths(home)
+  for (const path of [home, database]) {
+    try {
+      accessSync(path, path === home ? constants.R_OK | constants.X_OK : constants.R_OK)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EACCES') throw storeError(error, 'read the record')
+    }
+  }
 }
 
 /** Goes on with a walk that found everything good so far; the walk is worth nothing after a bad verdict. */
@@ -23,8 +37,12 @@ export async function verifyOn(home: string, walk: Walk, only?: string): Promise
   try {
     // Before the database is opened: a checkpoint reaches the file after its commit, so the file is never ahead.
     const file = readCheckpoints(paths.checkpoints)
-    if (!existsSync(paths.database) && file.length === 0) return { ok: true, events: 0 }
+    if (!existsSync(paths.database) && file.length === 0) {
+      if (only !== undefined) throw unknownRun(only)
+      return { ok: true, events: 0 }
+    }
     database = openForReading(paths.database)
+    refuseNewer((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
     database.exec('BEGIN')
     const witness = openWitness(home, file)
     const scope = { database, blobs: paths.blobs, ...(only === undefined ? {} : { only }) }
@@ -33,7 +51,7 @@ export async function verifyOn(home: string, walk: Walk, only?: string): Promise
     checkEnd(database, walk, only)
     return { ok: true, events: walk.good }
   } catch (error) {
-    if (error instanceof AppError && error.code === 'RUN_NOT_FOUND') throw error
+    if (error instanceof AppError && ['RUN_NOT_FOUND', 'CONFIG_INVALID'].includes(error.code)) throw error
     const { run, n } = error instanceof Fault ? error : walk.due
     return { ok: false, events: walk.good, firstBad: { run, n }, reason: (error as Error).message }
   } finally {

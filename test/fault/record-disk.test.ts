@@ -166,4 +166,5 @@ test('a home that cannot be written is refused with what to do', async (t) => {
   }
   const artifacts = openArtifactFolder(homePaths(home).artifacts)
   await assert.rejects(artifacts.put(artifact(1)), { code: 'S3_ACCESS_DENIED' })
+  assert.equal((await verify(home)).ok, true, 'but it can be verified')
 })

@@ -1,6 +1,6 @@
 /** How the words of a command line are read: help wherever it is asked for, and a mistake told with what would be right. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readCommand } from '#show'
@@ -72,6 +72,17 @@ test('audit verify of a run that never was is no alarm', async (t) => {
   const space = workspace(t)
   const { code, json } = await metier(space, ['audit', 'verify', '01a1e5a1-d98b-7b34-a4bc-432b8957b190', '--json'])
   assert.deepEqual([code, json.error?.code], [1, 'RUN_NOT_FOUND'])
+})
+
+test('audit verify tells what it finds in a record that cannot be opened, in its own form', async (t) => {
+  const space = workspace(t)
+  mkdirSync(space.home, { recursive: true })
+  writeFileSync(join(space.home, 'metier.db'), 'no database')
+  const { code, json } = await metier(space, ['audit', 'verify', '--json'])
+  assert.deepEqual([code, json.ok, json.reason], [7, false, 'file is not a database'])
+  const nowhere = await metier(space, ['audit', 'verify', '--home', join(space.folder, 'nowhere'), '--json'])
+  assert.deepEqual([nowhere.code, nowhere.json], [0, { ok: true, events: 0 }])
+  assert.equal(existsSync(join(space.folder, 'nowhere')), false)
 })
 
 test('artifact put keeps every byte of what it is given on stdin', async (t) => {
