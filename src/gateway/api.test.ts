@@ -32,6 +32,18 @@ test('GET /api/… answers as the verbs do', async (t) => {
   }
 })
 
+test('GET /api/runs gives no more than are asked for, and refuses what is no number', async (t) => {
+  const { url, verbs } = await openDoor(t)
+  for (let i = 0; i < 3; i++) await verbs.execute({ args: { i } }, { actor: { kind: 'cli', name: 'test' } })
+  const newest = JSON.parse((await send(`${url}/api/runs?limit=2`)).text)
+  assert.deepEqual(newest, verbs.runs(2))
+  assert.equal(newest.length, 2)
+  for (const limit of ['0', '-1', 'many', '1e3', '']) {
+    const { status, text } = await send(`${url}/api/runs?limit=${limit}`)
+    assert.deepEqual([status, JSON.parse(text).error.context.param], [400, 'limit'], limit)
+  }
+})
+
 test('GET /api/runs/:id says that there is no such run', async (t) => {
   const { url } = await openDoor(t)
   for (const path of ['/api/runs/none', '/api/runs/none/events']) {

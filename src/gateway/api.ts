@@ -25,7 +25,7 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
   const fixed: Record<string, Answer> = {
     '/': (_, response) => sendPage(response, url, version),
     '/healthz': (_, response) => sendJson(response, { ok: true, version }),
-    '/api/runs': (_, response) => sendJson(response, verbs.runs()),
+    '/api/runs': ({ url = '' }, response) => sendJson(response, verbs.runs(limitOf(url))),
     '/api/events': sendEvents,
     '/api/tools': async (_, response) => sendJson(response, await verbs.tools()),
     '/api/ledger': async (_, response) => sendJson(response, await verbs.recentLedger()),
@@ -37,6 +37,19 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
     if (lines) return { GET: (_, response) => sendRunLines(verbs, id, response) }
     return { GET: (_, response) => sendJson(response, verbs.run(id)) }
   }
+}
+
+/** How many runs are wanted, the newest first; who says nothing gets no more than a page. */
+function limitOf(url: string): number {
+  const given = new URL(url, 'http://localhost').searchParams.get('limit')
+  if (given === null) return limits.runsListedDefault
+  if (/^[1-9]\d{0,5}$/.test(given)) return Number(given)
+  const details = 'must be a whole number between 1 and 999999'
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot list runs: "limit" ${details}`, {
+    param: 'limit',
+    details,
+    value: given,
+  })
 }
 
 function tooManyStreams(): AppError {

@@ -17,7 +17,7 @@ const program: Caller = { actor: { kind: 'http', name: 'program' } }
 /** Null where the path is none of ours. */
 export function approvalRoutes(verbs: Verbs, token: StartToken, path: string): Routes | null {
   const [, api, , id] = /^(\/api)?\/approvals(\/([\w-]+))?$/.exec(path) ?? []
-  if (path === '/api/approvals') return { GET: (_, response) => sendJson(response, verbs.approvals()) }
+  if (path === '/api/approvals') return { GET: (_, response) => sendJson(response, verbs.approvals().map(verbs.named)) }
   if (path === '/approvals') return { GET: entering(token, (request, response) => list(verbs, request, response)) }
   if (id === undefined) return null
   if (api !== undefined) return { POST: (request, response) => postJson(verbs, token, id, request, response) }

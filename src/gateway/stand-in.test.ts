@@ -80,10 +80,15 @@ export function standIn(): StandIn {
       const { run, status, answer } = find((input as JsonObject).run)
       return { run, status, value: answer.result ?? null, offset: 0, next: null, bytes: 2, digest: 'none' }
     },
-    runs: () => [...runs.values()].map(({ run, status, key }) => ({ run, status, key })).reverse(),
+    runs: (limit) =>
+      [...runs.values()]
+        .map(({ run, status, key }) => ({ run, status, key }))
+        .reverse()
+        .slice(0, limit),
     run: (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
     exposed: async () => [],
     approvals: () => [],
+    named: (approval) => approval,
     whenAnswered: async () => true,
     answer: (id) => find(id).answer,
     cancel: async (id) => find(id).answer,

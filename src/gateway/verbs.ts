@@ -13,6 +13,7 @@ export type Verbs = Pick<
   | 'runs'
   | 'run'
   | 'approvals'
+  | 'named'
   | 'whenAnswered'
   | 'answer'
   | 'cancel'

@@ -220,6 +220,8 @@ export const limits = {
   httpRequestMsMax: 30_000,
   httpConnectionsMax: 2048,
   gatewayTokenCharactersMin: 32,
+  /** Over HTTP, where no other number is asked for. */
+  runsListedDefault: 1000,
   httpStreamsMax: 64,
   httpStreamPageEvents: 500,
   httpHeartbeatMs: 15_000,

@@ -61,6 +61,12 @@ test('execute() previews what a plan may call, and what is dangerous among it, i
     shown.map(({ tool }) => tool),
     ['fx:read', 'fx:pay', 'fx:add', 'fx:gone'],
   )
+  const [question] = verbs.approvals().map(verbs.named)
+  assert.deepEqual(
+    [question!.tool, question!.mayCall, question!.isWhole],
+    ['fx:add', shown, true],
+    'so does a question',
+  )
   const open = await verbs.execute(
     { implementation: { type: 'code', code: 'return tool(args.t)' }, args: { t: 'fx:add' }, mode: 'dry-run' },
     caller,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import { type Config, type JsonObject, limits, type Plan } from '#model'
 import type { Store } from '#record'
-import { previewOf, standingRules } from '#run'
+import { namedBy, previewOf, standingRules } from '#run'
 import { parsed, type RunView } from './answer.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
@@ -18,6 +18,13 @@ export async function withPreview(parts: Parts, answer: JsonObject, { started }:
   const toolOf = (id: string) => Promise.race([catalog.tool(id), late])
   const preview = await previewOf(plan, { permissions: started.permissions, rules }, toolOf)
   return { ...answer, ...preview } as unknown as JsonObject
+}
+
+/** A question with the tools that the plan of its run names; what policy would say of them is asked where it is judged. */
+export function named(store: Store, question: JsonObject): JsonObject {
+  const [first] = store.events(String(question.run), { type: 'run.started' })
+  if (first?.type !== 'run.started') return question
+  return { ...question, ...namedBy(planOf(parsed(store, first.body.plan))) } as unknown as JsonObject
 }
 
 /** A plan from its place in the record. */

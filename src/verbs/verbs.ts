@@ -24,6 +24,7 @@ import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { announce } from './gateways.ts'
 import { pinRecord } from './pin-record.ts'
+import { named } from './preview.ts'
 import { argumentsText, originLines, type Question } from './question.ts'
 import { result } from './result.ts'
 import { takeUp } from './take-up.ts'
@@ -48,6 +49,8 @@ export type Verbs = {
   runs(limit?: number): JsonObject[]
   run(id: string): JsonObject
   approvals(): JsonObject[]
+  /** An approval with the tools that its run may call, as far as its plan tells. */
+  named(approval: JsonObject): JsonObject
   /** Resolves when a question is none any more, or with false when that is no longer of interest. */
   whenAnswered(approval: string, over: AbortSignal): Promise<boolean>
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
@@ -123,6 +126,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
+    named: (approval) => named(store, approval),
     whenAnswered: (approval, over) => whenAnswered(store, approval, over),
     serveAt: (url, resumes) => {
       const servers = resumes ? catalog.digests() : null

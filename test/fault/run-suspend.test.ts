@@ -1,11 +1,17 @@
 /** Questions in parallel, in loops, in races and in nested programs, answered in any order, with restarts in between: each answer wakes exactly its call. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import type { JsonObject } from '#model'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openCatalog } from '#catalog'
+import { type JsonObject, limits, parseConfig } from '#model'
+import { openStore } from '#record'
+import { openEngine } from '#run'
+import { openBoxes } from '#sandbox'
 import { caller, done, openSpace, type Workspace, workspace } from '#test'
 import type { Verbs } from '#verbs'
 
-type Asked = { id: string; call: string; tool: string; args: { key: string } }
+type Asked = { id: string; call: string; tool: string; args: { key: string }; expiresAt: string }
 type Answer = 'approved' | 'denied'
 
 const policy = {
@@ -230,4 +236,43 @@ test('of two answers at the same time one counts, and its call is made at most o
   const decisions = place.verbs.store.events(place.run, { type: 'approval.answered' })
   assert.equal(decisions.length, 1)
   assert.deepEqual([result, place.added().length], result === 1 ? [1, 1] : ['APPROVAL_DENIED', 0])
+})
+
+test('of parallel questions one expires: who decides it after that is refused, its branch alone is denied, the other goes on', async (t) => {
+  const place = new Place(t)
+  const { space } = place
+  const text = readFileSync(space.file, 'utf8')
+  const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
+  const store = await openStore({ home: space.home })
+  const catalog = openCatalog({
+    servers: config.servers,
+    folder: `${space.home}/catalog`,
+    baseEnv: { PATH: process.env.PATH! },
+  })
+  const boxes = openBoxes({})
+  // A clock that is almost an hour behind: what it asks expires soon.
+  const now = () => Date.now() - limits.approvalMsDefault + 5000
+  const engine = openEngine({ store, boxes, catalog, config, now })
+  const program = `const all = await Promise.allSettled([${add('in-time')}, ${add('too-late')}]); return all.map(({ value, reason }) => value?.total ?? reason.code)`
+  const plan = { kind: 'code', code: program } as const
+  const { run, settled } = await engine.start({ plan, intent: null, args: {}, actor: caller.actor })
+  assert.equal(await settled, 'approval_required')
+  await engine.close()
+  await Promise.all([boxes.close(), catalog.close()])
+  await store.close()
+  place.run = run
+  place.verbs = await openSpace(space)
+  const late = place.open().find(({ args }) => args.key === 'too-late')!
+  await place.answer('in-time', 'approved', false)
+  await pause(Math.max(0, Date.parse(late.expiresAt) + 100 - Date.now()))
+  assert.deepEqual(place.keys(), [], 'what expired is asked no more')
+  for (const answer of ['approved', 'denied'] as const)
+    await assert.rejects(place.verbs.decide(late.id, { answer }, caller, true), { code: 'APPROVAL_EXPIRED' })
+  await place.restart()
+  const { status, result } = await place.verbs.resume(run, caller)
+  assert.deepEqual([status, result], ['done', [1, 'APPROVAL_EXPIRED']])
+  assert.deepEqual(place.added(), ['in-time'])
+  await assert.rejects(place.verbs.decide(late.id, { answer: 'approved' }, caller, true), {
+    code: 'INVALID_INPUT_PARAM',
+  })
 })

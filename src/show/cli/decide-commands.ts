@@ -17,14 +17,15 @@ export const decideCommands: Record<string, Command> = {
     does: 'questions that wait for an answer',
     words: [0, 0],
     run: async (context) => {
-      const open = (await context.verbs()).approvals()
+      const { approvals, named } = await context.verbs()
+      const open = approvals()
       const lines = open.map(({ id, tool, args, why }) => [
         String(id),
         String(tool),
         oneLine(visible(JSON.stringify(args)), 60),
         visible(String(why)),
       ])
-      if (context.json) context.print(JSON.stringify(open))
+      if (context.json) context.print(JSON.stringify(open.map(named)))
       else if (lines.length === 0) context.print('Nothing waits for an answer.')
       else {
         context.print(table(lines))
@@ -39,14 +40,14 @@ export const decideCommands: Record<string, Command> = {
     does: 'show each question as it comes, with all that is known of it, until you stop it',
     words: [0, 0],
     run: async (context) => {
-      const { approvals, onChange } = await context.verbs()
+      const { approvals, named, onChange } = await context.verbs()
       const { argumentsText, originLines } = await import('#verbs')
       const asked = (question: Question) => lines(question, argumentsText(question).text, originLines(question))
       const said = new Set<unknown>()
       const look = () => {
         for (const question of approvals().filter(({ id }) => !said.has(id))) {
           said.add(question.id)
-          context.print(context.json ? JSON.stringify(question) : asked(question as unknown as Question))
+          context.print(context.json ? JSON.stringify(named(question)) : asked(question as unknown as Question))
         }
       }
       look()
