@@ -150,7 +150,7 @@ test('GET /api/approvals is what the command line lists', async (t) => {
   const { door, verbs, ask } = await open(t)
   const { id, run } = await ask('x')
   const listed = JSON.parse((await send(`${door.url}/api/approvals`)).text) as JsonObject[]
-  assert.deepEqual(listed, verbs.approvals())
+  assert.deepEqual(listed, verbs.approvals().map(verbs.named))
   const [question] = listed
   assert.deepEqual(Object.keys(question!), [
     'id',
@@ -164,6 +164,8 @@ test('GET /api/approvals is what the command line lists', async (t) => {
     'expiresAt',
     'url',
     'command',
+    'mayCall',
+    'isWhole',
   ])
   assert.deepEqual([question!.id, question!.run, question!.command], [id, run, `metier approve ${id}`])
 })
