@@ -8,12 +8,23 @@ import type { QuickJS } from 'quickjs-wasi'
  */
 export function keepPristine(vm: QuickJS): () => boolean {
   const { memory, __stack_pointer: stackPointer } = vm._getExports()
-  const bytes = new Uint8Array(memory.buffer).slice()
+  const pages = pagesOf(memory).map((page) => (page.equals(empty) ? empty : Buffer.from(page)))
   const stackTop = stackPointer.value
   return () => {
-    if (memory.buffer.byteLength !== bytes.length) return false
-    new Uint8Array(memory.buffer).set(bytes)
+    const changed = pagesOf(memory)
+    if (changed.length !== pages.length) return false
+    for (const [at, page] of pages.entries()) if (!page.equals(changed[at]!)) changed[at]!.set(page)
     stackPointer.value = stackTop
     return true
   }
+}
+
+const pageBytes = 65536
+/** Most pages are empty and stay so: they are neither kept nor written. */
+const empty = Buffer.alloc(pageBytes)
+
+function pagesOf({ buffer }: WebAssembly.Memory): Buffer[] {
+  return Array.from({ length: buffer.byteLength / pageBytes }, (_, at) =>
+    Buffer.from(buffer, at * pageBytes, pageBytes),
+  )
 }
