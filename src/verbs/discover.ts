@@ -8,6 +8,8 @@ type Filter = { type: 'tool' | 'capability' | 'all'; server?: string; effect?: s
 export async function discover(catalog: Catalog, input: unknown): Promise<JsonObject> {
   const { intent, filter, limit, schemas } = readInput(input)
   const { type, ...wanted } = filter
+  const servers = Object.keys(catalog.digests())
+  if (wanted.server !== undefined) oneOf('filter.server', wanted.server, servers)
   if (type === 'capability') return { status: 'nothing_fits', results: [], unmatched: [], nearest: [] }
   const answer = await catalog.search({ intent, filter: wanted, limit })
   const results = answer.results.map(({ tool, score, why }) => ({
@@ -34,7 +36,7 @@ function shapes({ input, observed, output = observed }: Tool, whole: boolean): {
 }
 
 function readInput(input: unknown) {
-  const { intent, filter, limit, schemas } = objectOf('input', input)
+  const { intent, filter, limit, schemas } = objectOf('input', input, ['intent', 'filter', 'limit', 'schemas'])
   if (intent === undefined) throw missing('intent', 'say in a few words what you want to do')
   return {
     intent: textOf('intent', intent),
@@ -49,13 +51,21 @@ function readInput(input: unknown) {
 }
 
 function readFilter(value: Json): Filter {
-  const { type, server, effect, minScore } = objectOf('filter', value)
+  const { type, server, effect, minScore } = objectOf('filter', value, ['type', 'server', 'effect', 'minScore'])
   if (minScore !== undefined && typeof minScore !== 'number')
     throw invalid('filter.minScore', 'it must be a number', minScore)
   return {
     type: optional(type, (text) => oneOf('filter.type', text, ['tool', 'capability', 'all']), 'all'),
     ...(server === undefined ? {} : { server: textOf('filter.server', server) }),
-    ...(effect === undefined ? {} : { effect: textOf('filter.effect', effect) }),
+    ...(effect === undefined ? {} : { effect: effectOf(effect) }),
     ...(minScore === undefined ? {} : { minScore: minScore as number }),
   }
+}
+
+const effects = ['read', 'idempotent', 'keyed', 'unsafe']
+
+/** A keyed tool is found with its parameter or without. */
+function effectOf(value: Json): string {
+  const effect = textOf('filter.effect', value)
+  return effect.startsWith('keyed:') ? effect : oneOf('filter.effect', effect, effects)
 }

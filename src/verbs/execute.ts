@@ -185,10 +185,14 @@ async function question(store: Store, active: ActiveRun, caller: Caller, over: A
   await late(caller.questionMs ?? limits.questionMsMax, over)
 }
 
+const fields = 'intent implementation args mode resume permissions budget wait key mocks maxBranches'.split(' ')
+const budgetFields = ['calls', 'wallMs', 'bytes', 'tokens', 'cost', 'deadlineMs']
+
 function readInput(input: unknown, caller: Caller): Request {
   const { intent, implementation, args, mode, resume, permissions, budget, wait, key, mocks, maxBranches } = objectOf(
     'input',
     input,
+    fields,
   )
   const how = optional(mode, (value) => oneOf('mode', value, ['run', 'dry-run', 'explore']), 'run')
   if (intent === undefined && implementation === undefined && resume === undefined) {
@@ -235,7 +239,7 @@ function readPermissions(value: Json): PermissionSet {
 }
 
 function readBudget(value: Json): Partial<Budget> {
-  const { calls, wallMs, bytes, tokens, cost, deadlineMs } = objectOf('budget', value)
+  const { calls, wallMs, bytes, tokens, cost, deadlineMs } = objectOf('budget', value, budgetFields)
   const read = (name: string, member: Json) => numberOf(`budget.${name}`, member, [0, Number.MAX_SAFE_INTEGER])
   return {
     ...(calls === undefined ? {} : { calls: read('calls', calls) }),

@@ -14,9 +14,13 @@ export function missing(param: string, hint: string): AppError {
   return new AppError('MISSING_REQUIRED_PARAM', `Cannot go on without "${param}": ${hint}`, { param })
 }
 
-export function objectOf(param: string, value: unknown): JsonObject {
-  if (isObject(value)) return value as JsonObject
-  throw invalid(param, 'it must be an object', value)
+/** A field that nobody reads is a mistake: what it was to narrow would not be narrowed. */
+export function objectOf(param: string, value: unknown, known?: readonly string[]): JsonObject {
+  if (!isObject(value)) throw invalid(param, 'it must be an object', value)
+  const unread = Object.keys(value).find((name) => value[name] !== undefined && !(known ?? [name]).includes(name))
+  if (unread === undefined) return value as JsonObject
+  const shown = unread.slice(0, limits.clientNameCharactersMax)
+  throw invalid(param, `there is no field "${shown}"; there are ${known!.join(', ')}`, undefined, known)
 }
 
 export function textOf(param: string, value: unknown, bytesMax: number = limits.intentBytesMax): string {

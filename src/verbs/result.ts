@@ -27,7 +27,14 @@ function pageOfMember(store: Store, member: unknown, wanted: Wanted): Paged | Pr
 }
 
 function readInput(input: unknown) {
-  const { run, call, path, offset, limit, format } = objectOf('input', input)
+  const { run, call, path, offset, limit, format } = objectOf('input', input, [
+    'run',
+    'call',
+    'path',
+    'offset',
+    'limit',
+    'format',
+  ])
   if (run === undefined) throw missing('run', 'it stands in the answer of execute')
   const count = (name: string) => (value: unknown) => numberOf(name, value, [0, Number.MAX_SAFE_INTEGER])
   return {
