@@ -69,7 +69,7 @@ function brief(outcome: Try): unknown {
   return `${outcome.outcome} ${outcome.error.code}`
 }
 
-const toolsOfEffects = 10
+const toolsOfEffects = 11
 
 test('tools() lists what a server has, with effect classes and where they came from', async (t) => {
   const { catalog } = open(t, { effects: { pay: 'keyed:idempotency_key', read: 'unsafe' } })
@@ -84,6 +84,7 @@ test('tools() lists what a server has, with effect classes and where they came f
     'fx:wait': 'read by annotations',
     'fx:flaky': 'read by annotations',
     'fx:big': 'read by annotations',
+    'fx:rows': 'read by annotations',
     'fx:think': 'read by annotations',
     'fx:die': 'read by annotations',
     'fx:environment': 'read by annotations',
