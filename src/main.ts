@@ -20,7 +20,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(sign
 let json = argv.includes('--json')
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 const note = (text: string) => void process.stderr.write(`${text}\n`)
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+const isHosted = argv.includes('--stdio')
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A host that is gone leaves runs behind: they are let go of in order.
+  if (isHosted) stop.abort('EPIPE')
+  else process.exit(error.code === 'EPIPE' ? 0 : 1)
+})
+// What nobody reads is no reason to end what is under way.
+process.stderr.on('error', () => {})
 
 process.exitCode = await main(argv.slice(2))
 

@@ -1,10 +1,14 @@
 /** How the words of a command line are read: help wherever it is asked for, and a mistake told with what would be right. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { readCommand } from '#show'
-import { metier, serve, workspace } from '#test'
+import { binary, done, effects, metier, serve, workspace } from '#test'
 
 const told = (...argv: string[]): string => {
   try {
@@ -112,4 +116,27 @@ test('a configuration that is no readable file is told as that, and a setting th
   const served = await serve(t, space)
   await served.stop()
   assert.match(served.stderr(), /unread +\/polcy: there is no such setting/)
+})
+
+test('a run goes on where nobody reads what is told of it, and a host that is gone leaves no call in doubt', async (t) => {
+  const space = workspace(t)
+  const env = { PATH: process.env.PATH!, HOME: space.folder, METIER_HOME: space.home, METIER_CONFIG: space.file }
+  const told = spawn(binary, ['execute', '--code', '-', '--json'], { env })
+  told.stderr.destroy()
+  told.stdin.end(`return (await mcp.fx.add({ key: 'a', by: 1 })).total`)
+  assert.equal(JSON.parse(await text(told.stdout)).result, 1)
+  const hosted = spawn(binary, ['serve', '--stdio'], { env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const code = `await mcp.fx.add({ key: 'b', by: 1, ms: 700 }); return 1`
+  const call = { name: 'execute', arguments: { implementation: { type: 'code', code } } }
+  const send = (message: object) => hosted.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const clientInfo = { name: 'test', version: '1' }
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } })
+  send({ id: 2, method: 'tools/call', params: call })
+  while (!effects(space).some(({ args }) => args.key === 'b')) await pause(20)
+  hosted.stdout!.destroy()
+  send({ id: 3, method: 'ping' })
+  await once(hosted, 'exit')
+  assert.equal(done(space, 'add').length, 2)
+  const [{ run }] = (await metier(space, ['runs', '--json'])).json
+  assert.equal((await metier(space, ['run', 'resume', run, '--json'])).json.status, 'done')
 })
