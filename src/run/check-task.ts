@@ -20,7 +20,25 @@ export function fieldProblems(task: Record<string, unknown>): string[] {
   const fields = rules
     .filter(([field, isRight]) => task[field] !== undefined && !isRight(task[field]))
     .map(([field, , expected]) => `has a "${field}" that is not ${expected}`)
-  return [...kindProblems(task), ...fields]
+  return [...kindProblems(task), ...nameProblems(task), ...fields]
+}
+
+const names = ['id', 'tool', 'type', 'code', ...rules.map(([field]) => field)]
+const others: Record<string, string> = {
+  args: 'arguments',
+  params: 'arguments',
+  input: 'arguments',
+  needs: 'dependsOn',
+}
+const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
+
+/** A member under another name than ours would say nothing: what is meant to wait would not. What is no such name is a note. */
+function nameProblems(task: Record<string, unknown>): string[] {
+  return Object.keys(task).flatMap((name) => {
+    if (names.includes(name)) return []
+    const meant = others[name] ?? names.find((known) => plain(known) === plain(name))
+    return meant === undefined ? [] : [`has a "${name}", which is called "${meant}"`]
+  })
 }
 
 function kindProblems({ type, tool, code }: Record<string, unknown>): string[] {

@@ -30,6 +30,10 @@ test('checkDag() refuses with all problems at once', () => {
     [[task('a', { type: 'code_execution' })], [/"a" has no code/]],
     [[{ ...task('a'), type: 'shell' }], [/none of mcp_tool/]],
     [
+      [{ ...task('a'), depends_on: ['b'], args: { x: 1 }, ForEach: {}, note: 'free' }],
+      [/"depends_on", which is called "dependsOn"/, /"args", which is called "arguments"/, /"ForEach"/],
+    ],
+    [
       [{ ...task('a'), retry: { max: 99 }, timeoutMs: 0, when: { $from: 'a' }, forEach: 5, sideEffects: 1 }],
       [/"retry"/, /"timeoutMs"/, /"when"/, /"forEach"/, /"sideEffects"/],
     ],

@@ -412,6 +412,7 @@ test('execute() names every wrong field of a request', async (t) => {
     [{ ...code('1'), budget: { calls: -1 } }, 'INVALID_INPUT_PARAM', 'budget.calls'],
     [{ ...code('1'), mode: 'wet-run' }, 'INVALID_INPUT_PARAM', 'mode'],
     [{ ...code('1'), mode: 'dry-run', mocks: [] }, 'INVALID_INPUT_PARAM', 'mocks'],
+    [{ ...code('1'), mocks: { tools: { 'fx:add': 1 } } }, 'INVALID_INPUT_PARAM', 'mocks'],
   ]
   for (const [input, name, param] of bad) {
     await assert.rejects(verbs.execute(input, caller), (error: { code: string; context: { param: string } }) => {

@@ -198,6 +198,10 @@ function readInput(input: unknown, caller: Caller): Request {
   if (intent === undefined && implementation === undefined && resume === undefined) {
     throw missing('implementation', 'give a program, a graph of tasks, or an intent to get a suggestion')
   }
+  if (how === 'run' && isObject(mocks) && Object.keys(mocks).length > 0) {
+    const details = 'in mode "run" everything is really called; give mode "dry-run" or "explore", or no mocks'
+    throw invalid('mocks', details, mocks)
+  }
   const name = optional(key, (value) => textOf('key', value, limits.runKeyBytesMax), caller.key)
   return {
     intent: optional(intent, (value) => textOf('intent', value), null),
