@@ -57,7 +57,7 @@ function ofCode(code: string): Read {
   const noted = structure.annotations.filter(({ kind }) => kind === 'depends')
   return {
     mentions: [
-      ...calls.flatMap(({ tools, line }) => tools.map((tool) => ({ tool, line }))),
+      ...[...calls, ...structure.handed].flatMap(({ tools, line }) => tools.map((tool) => ({ tool, line }))),
       ...noted.flatMap(({ names, line }) => names.map((tool) => ({ tool, line }))),
     ],
     isWhole: structure.isWhole && calls.every(({ tools }) => tools.length > 0),

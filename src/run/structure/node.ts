@@ -7,7 +7,14 @@ import type { Json } from '#model'
  */
 export type Structure =
   | { known: false; why: string }
-  | { known: true; nodes: StructureNode[]; flows: Flow[]; annotations: Annotation[]; isWhole: boolean }
+  | {
+      known: true
+      nodes: StructureNode[]
+      flows: Flow[]
+      handed: Handed[]
+      annotations: Annotation[]
+      isWhole: boolean
+    }
 
 /** Lines and columns count from 1, in the program as it was given. `within` is the node around it, `arm` which part of that one. */
 export type Place = { id: string; line: number; column: number; within: string | null; arm?: string }
@@ -19,6 +26,9 @@ export type CallNode = Place & { kind: 'call'; tools: string[]; inputs: Input[] 
 
 /** A pure operation: `code:filter`. */
 export type OperationNode = Place & { kind: 'operation'; operation: string; tests: Test[] }
+
+/** Tools that it passes on as values, `{ get: mcp.a.b }`: they are called wherever those go, or never. */
+export type Handed = { tools: string[]; line: number }
 
 export type BranchForm = 'if' | 'ternary' | 'switch' | 'try' | 'and' | 'or' | 'nullish'
 /** `condition` is its text; `tests` are what it asks of arguments and results. */

@@ -1,11 +1,11 @@
 /** Walks through a program once and writes down what it may do, in the order of its text. */
-import type { AnyNode, CallExpression } from 'acorn'
+import type { AnyNode, CallExpression, Pattern } from 'acorn'
 import { operationOf } from '#model'
 import { inputsOf } from './inputs.ts'
 import type { Meanings } from './meaning.ts'
-import type { BranchForm, BranchNode, CallNode, LoopNode, OperationNode, ParallelNode, StructureNode } from './node.ts'
+import type { BranchForm, BranchNode, CallNode, LoopNode, OperationNode, ParallelNode } from './node.ts'
 import type { Origins } from './origins.ts'
-import { keyOf } from './scopes.ts'
+import { keyOf, namesIn } from './scopes.ts'
 import { type Around, Sheet } from './sheet.ts'
 import { childrenOf, eachChild, isFunction, type Syntax } from './syntax.ts'
 import { ofInner, ofValue, type RawTest, testsOf } from './tests.ts'
@@ -34,10 +34,10 @@ export class Reader {
   }
 
   /** `ids` tells which part of the text a node is. */
-  read(root: AnyNode): { nodes: StructureNode[]; isWhole: boolean; ids: ReadonlyMap<AnyNode, string> } {
+  read(root: AnyNode): ReturnType<Sheet['close']> {
     this.#walk(root, { within: null })
-    const { nodes, isWhole, ids } = this.#sheet.close()
-    return { nodes, ids, isWhole: isWhole && !this.#meanings.isSpent && !this.#origins.isSpent }
+    const closed = this.#sheet.close()
+    return { ...closed, isWhole: closed.isWhole && !this.#meanings.isSpent && !this.#origins.isSpent }
   }
 
   #walk(node: AnyNode, around: Around): void {
@@ -54,15 +54,17 @@ export class Reader {
       case 'CallExpression':
         return this.#call(node, around)
       case 'Identifier':
-        if (this.#isLoose(node)) this.#sheet.isWhole = false
+        if (!this.#handsOn(node) && this.#isLoose(node)) this.#sheet.isWhole = false
         return
+      case 'MemberExpression':
+        if (keyOf(node) === 'constructor') this.#sheet.isWhole = false
+        return this.#handsOn(node) ? undefined : this.#each(node, around)
       case 'VariableDeclarator':
         this.#defaults(node.id, around)
-        return node.init && !this.#isTools(node.init) ? this.#walk(node.init, around) : undefined
+        return node.init ? this.#bound(node.id, node.init, around) : undefined
       case 'AssignmentExpression':
         if (node.left.type === 'MemberExpression') this.#walk(node.left, around)
-        if (node.left.type === 'MemberExpression' || !this.#isTools(node.right)) this.#walk(node.right, around)
-        return
+        return this.#bound(node.left, node.right, around)
       default:
         return this.#other(node, around)
     }
@@ -83,9 +85,29 @@ export class Reader {
     }
   }
 
+  /** A tool that is a value here is called wherever that goes, or never; no other is. */
+  #handsOn(node: AnyNode): boolean {
+    const meaning = this.#meanings.of(node)
+    if (meaning?.kind !== 'tool' || meaning.names.includes(null)) return false
+    this.#sheet.handOn(node, meaning.names as string[])
+    return true
+  }
+
+  /** Tools under names of the program are met again where the names are used. */
+  #bound(pattern: AnyNode, value: AnyNode, around: Around): void {
+    if (!this.#isTools(value) || !this.#follows(pattern)) this.#walk(value, around)
+  }
+
+  /** Whether every name in it means tools, and nothing else as well. */
+  #follows(pattern: AnyNode): boolean {
+    if (pattern.type === 'MemberExpression') return false
+    const names = namesIn(pattern as Pattern)
+    return names.length > 0 && names.every((name) => this.#isTools(name))
+  }
+
   /** Of a pattern only the values that stand in for what is missing are code. */
   #defaults(pattern: AnyNode, around: Around): void {
-    if (pattern.type === 'AssignmentPattern') this.#walk(pattern.right, around)
+    if (pattern.type === 'AssignmentPattern') this.#bound(pattern.left, pattern.right, around)
     if (pattern.type !== 'Identifier') eachChild(pattern, (child) => this.#defaults(child, around))
   }
 
@@ -186,14 +208,16 @@ export class Reader {
       return this.#operation(node, member.object, around, name)
     }
     this.#walk(node.callee, around)
-    this.#given(node.arguments, around, meaning?.kind === 'function')
+    const own = meaning?.kind === 'function' && isFunction(meaning.node) ? meaning.node.params : []
+    this.#given(node.arguments, around, own)
   }
 
   /** A tool handed over in place of a function is called there: `ids.map(mcp.fs.read)`; to a function of ours it is followed. */
-  #given(given: readonly AnyNode[], around: Around, isFollowed = false): void {
-    for (const argument of given) {
+  #given(given: readonly AnyNode[], around: Around, params: readonly Pattern[] = []): void {
+    for (const [index, argument] of given.entries()) {
       const meaning = this.#meanings.of(argument)
-      if (isFollowed && this.#isTools(argument)) continue
+      const parameter = params[index]
+      if (parameter !== undefined && this.#isTools(argument) && this.#follows(parameter)) continue
       if (meaning?.kind === 'tool') this.#toolCall(argument, around, meaning.names, undefined)
       else this.#walk(argument, around)
     }

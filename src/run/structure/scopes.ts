@@ -69,7 +69,8 @@ function declare({ names }: Scope, pattern: Pattern): void {
   for (const { name } of namesIn(pattern)) if (!names.has(name)) names.set(name, { name, definitions: [] })
 }
 
-function namesIn(pattern: Pattern): Extract<AnyNode, { type: 'Identifier' }>[] {
+/** The names that a pattern binds. */
+export function namesIn(pattern: Pattern): Extract<AnyNode, { type: 'Identifier' }>[] {
   switch (pattern.type) {
     case 'Identifier':
       return [pattern]

@@ -2,7 +2,7 @@
 import type { AnyNode } from 'acorn'
 import { limits } from '#model'
 import { pointerOf } from './inputs.ts'
-import type { Source, StructureNode, Test } from './node.ts'
+import type { Handed, Source, StructureNode, Test } from './node.ts'
 import type { Origin } from './origins.ts'
 import { eachChild, type Syntax } from './syntax.ts'
 import type { RawTest } from './tests.ts'
@@ -19,15 +19,22 @@ export class Sheet {
   readonly later: (() => void)[] = []
   readonly #placeOf: Syntax['placeOf']
   readonly #ids = new Map<AnyNode, string>()
+  readonly #handed: Handed[] = []
   #looks = 0
 
   constructor({ placeOf }: Syntax) {
     this.#placeOf = placeOf
   }
 
-  close(): { nodes: StructureNode[]; isWhole: boolean; ids: ReadonlyMap<AnyNode, string> } {
+  close(): { nodes: StructureNode[]; handed: Handed[]; isWhole: boolean; ids: ReadonlyMap<AnyNode, string> } {
     for (const fill of this.later) fill()
-    return { nodes: this.nodes, ids: this.#ids, isWhole: this.isWhole && this.#looks <= limits.structureStepsMax }
+    const isWhole = this.isWhole && this.#looks <= limits.structureStepsMax
+    return { nodes: this.nodes, handed: this.#handed, ids: this.#ids, isWhole }
+  }
+
+  handOn(at: AnyNode, tools: string[]): void {
+    if (this.#handed.length >= limits.structureNodesMax) this.isWhole = false
+    else this.#handed.push({ tools, line: this.#placeOf(at.start).line })
   }
 
   /** Null where there is no more room. */

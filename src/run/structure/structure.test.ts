@@ -59,11 +59,31 @@ test('structureOf() says when a program may do more than can be read', () => {
     'const o = [mcp]; o[0].a.b()',
     'eval("1")',
     'return globalThis',
-    'Object.values({ f: mcp.a.b })[0]()',
+    'Object.values({ f: mcp.a })[0].b()',
     'use(mcp.a); function use() {}; later(mcp)',
+    'let f = tool; f = mcp.a.b; await f("x:y")',
+    'const go = (m) => m.a.b(); await go(mcp); await go({})',
+    'const go = (...all) => all[0].a.b(); await go(mcp)',
+    'await (async () => {}).constructor("return mcp.a.b()")()',
   ]
   for (const code of whole) assert.equal(read(code).isWhole, true, code)
   for (const code of open) assert.equal(read(code).isWhole, false, code)
+})
+
+test('structureOf() names the tools that a program passes on as values', () => {
+  const table: [code: string, tools: string[]][] = [
+    ['await Object.values({ f: mcp.a.b })[0]()', ['a:b']],
+    ['await (0, mcp.a.b)({})', ['a:b']],
+    ['await mcp.a.b.call(null, {})', ['a:b']],
+    ['const f = mcp.a.b.bind(null, {}); await f()', ['a:b']],
+    ['const f = mcp.a.b; return [f, mcp.a.c].length', ['a:b', 'a:c']],
+    ['const fs = mcp.fs; await fs.read()', []],
+    ['const { read = mcp.fs.list } = mcp.fs; await read()', []],
+  ]
+  for (const [code, expected] of table) {
+    const { handed, isWhole } = read(code)
+    assert.deepEqual([handed.flatMap(({ tools }) => tools), isWhole], [expected, true], code)
+  }
 })
 
 test('structureOf() follows values from results and arguments into the arguments of calls', () => {

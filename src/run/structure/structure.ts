@@ -37,9 +37,9 @@ function readStructure(source: string): { structure: Structure; ids: ReadonlyMap
     const syntax = readSyntax(source)
     const scopes = readScopes(syntax.root)
     const meanings = readParameters(syntax.root, scopes)
-    const { nodes, isWhole, ids } = new Reader(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
+    const { ids, ...read } = new Reader(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
     const annotations = annotationsOf(syntax)
-    return { structure: { known: true, nodes, flows: flowsOf(nodes), annotations, isWhole }, ids }
+    return { structure: { known: true, ...read, flows: flowsOf(read.nodes), annotations }, ids }
   } catch (error) {
     if (error instanceof SyntaxError) return unknown(`it cannot be read: ${error.message}`)
     if (error instanceof RangeError) return unknown('it is nested too deeply')
