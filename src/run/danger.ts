@@ -10,25 +10,33 @@ export const dangerousWords: Record<string, readonly string[]> = {
     'eval',
     'exec',
     'execute',
+    'popen',
     'powershell',
+    'pwsh',
     'sh',
     'shell',
     'spawn',
+    'ssh',
+    'subprocess',
     'sudo',
     'terminal',
     'zsh',
   ],
   'takes things away': [
+    'del',
     'delete',
     'destroy',
     'drop',
     'erase',
     'kill',
     'purge',
+    'reboot',
     'remove',
     'rm',
     'rmdir',
+    'shutdown',
     'terminate',
+    'trash',
     'truncate',
     'uninstall',
     'unlink',
@@ -67,11 +75,12 @@ export function dangerOf({ name, annotations, effect, effectFrom }: Judged): str
   return null
 }
 
+/** However they are written: `deleteFile`, `HTTPDelete`, `delete-file`, `DELETE_FILE`, `delete2`. */
 function wordOf(name: string): string | null {
   const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([a-z])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3 $2$4')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
+    .split(/[^a-z]+/)
   for (const [what, list] of Object.entries(dangerousWords)) {
     const word = words.find((candidate) => list.includes(candidate))
     if (word !== undefined) return `a name with "${word}" ${what}`

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Effect, EffectOrigin, JsonObject, PermissionSet, PolicyRule } from '#model'
 import { dangerOf } from './danger.ts'
-import { decide, decideEarly, narrower } from './policy.ts'
+import { decide, decideEarly, lineFor, narrower } from './policy.ts'
 
 test('decide() follows the permission set where no rule matches', () => {
   const expected: [PermissionSet, Effect, string][] = [
@@ -122,6 +122,9 @@ test('dangerOf() believes a hint, the absence of one, and the name, but first th
     ...['shell', 'run_command', 'deleteFile', 'git_reset', 'git.push', 'fs/rm', 'pay'].map((name) =>
       tool(name, safe, 'idempotent'),
     ),
+    ...['RunCommand', 'HTTPDelete', 'DELETE_FILE', 'delete2', 'aDropB', 'del-file', 'ssh_exec', 'transfer_funds'].map(
+      (name) => tool(name, safe, 'idempotent'),
+    ),
     tool('exec', { readOnlyHint: true }, 'read'),
   ]
   const harmless = [
@@ -139,6 +142,13 @@ test('dangerOf() believes a hint, the absence of one, and the name, but first th
     harmless.every((danger) => danger === null),
     JSON.stringify(harmless),
   )
+})
+
+test('lineFor() writes a line for one tool, and none for a name that would mean others too', () => {
+  assert.deepEqual(lineFor('fs:read'), { tool: 'fs:read', then: 'allow' })
+  for (const tool of ['fs:*', 'fs:**', 'fs:read*']) {
+    assert.throws(() => lineFor(tool), { code: 'INVALID_INPUT_PARAM' }, tool)
+  }
 })
 
 test('narrower() never widens', () => {

@@ -1,5 +1,14 @@
 /** Whether a call may be made: rules in order, the first match decides, else the permission set, in which what is dangerous asks. */
-import { atPointer, type Effect, isObject, type Json, type PermissionSet, type PolicyRule, toText } from '#model'
+import {
+  AppError,
+  atPointer,
+  type Effect,
+  isObject,
+  type Json,
+  type PermissionSet,
+  type PolicyRule,
+  toText,
+} from '#model'
 
 export type Verdict = { then: 'allow' | 'ask' | 'deny'; because: string }
 
@@ -40,6 +49,17 @@ function bySet({ effect, danger }: Omit<Question, 'args'>, permissions: Permissi
   const because = `permissions "${permissions}" for an effect of class "${kind}"`
   if (then !== 'allow' || danger === null || permissions === 'privileged') return { then, because }
   return { then: 'ask', because: `permissions "${permissions}" for what is dangerous: ${danger}` }
+}
+
+/** The line that a human's yes to one tool becomes. A server may call its tool `*`: such a line would be a yes to all of them. */
+export function lineFor(tool: string): PolicyRule {
+  if (!tool.includes('*')) return { tool, then: 'allow' }
+  const details = `a line with "${tool}" would mean other tools too; approve it once`
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot write a line of policy for this tool: ${details}`, {
+    param: 'scope',
+    details,
+    tool,
+  })
 }
 
 /** What an agent asks for can only narrow what the configuration gives. */

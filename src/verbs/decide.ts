@@ -1,8 +1,8 @@
 /** What humans decide about runs: approvals, calls in doubt, and the end of a run. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type EventBodies, type Json, type JsonObject, limits, type PolicyRule, type RunId } from '#model'
+import { AppError, type EventBodies, type Json, type JsonObject, limits, type RunId } from '#model'
 import type { Store } from '#record'
-import { namedBy } from '#run'
+import { lineFor, namedBy } from '#run'
 import { allApprovals, answerOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { checkEdit } from './edit.ts'
@@ -29,20 +29,20 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
   const { run } = view.row
   const { scope = 'once', ...answer } = decision
   if (answer.args !== undefined) await checkEdit(parts, view, call, answer.args)
-  const rule: PolicyRule = { tool: call.tool, then: 'allow' }
+  const rule = scope === 'once' || answer.answer === 'denied' ? null : lineFor(call.tool)
   const { name: who, kind: from } = caller.actor
   const body: EventBodies['approval.answered'] = {
     approval: asked.approval,
     call: asked.call,
     digest: asked.digest,
     ...answer,
-    ...(scope === 'once' || answer.answer === 'denied' ? {} : { rule }),
+    ...(rule === null ? {} : { rule }),
     who,
     from,
   }
   await store.send(run, 'approval.answered', body)
   refuseSecond(store, run, body)
-  if (scope === 'always' && 'rule' in body) await store.appendHome('policy.changed', { rule, who, from })
+  if (scope === 'always' && rule !== null) await store.appendHome('policy.changed', { rule, who, from })
   return moveOn(parts, run, caller, goOn)
 }
 
