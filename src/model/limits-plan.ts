@@ -19,6 +19,10 @@ export const planLimits = {
   provenanceLeavesMax: 32,
   /** A shorter value may be the same by chance. */
   provenanceCharactersMin: 6,
+  /** Of a dry run: runs that are looked through for a recorded result, and how far a value is made up from a schema. */
+  recordedRunsMax: 100,
+  sampleStepsMax: 1000,
+  sampleItemsMax: 100,
   exploreBranchesDefault: 16,
   exploreBranchesMax: 256,
   /** Tries for each path that is looked for; calls on one path; calls from one place whose results are varied. */

@@ -7,7 +7,7 @@ import { spotAt } from './check-types.ts'
 import { type Answer, type Assumed, type MadeCall, type Played, play, type Stage, type Step } from './explore-play.ts'
 import { type Exploration, pathOf, tell } from './explore-tell.ts'
 import { changed, type Variation, variationsOf } from './explore-vary.ts'
-import { sampleOf } from './mocks.ts'
+import { sampleOf } from './sample.ts'
 import type { StructureNode, Test } from './structure/structure.ts'
 
 export type Plot = Stage & {
@@ -130,7 +130,7 @@ function variedResult({ assumed, varied }: Try, call: MadeCall, { path, asks }: 
   const schema = tool?.output ?? tool?.observed ?? {}
   const sampleAt = (at: string) => {
     const spot = spotAt({ schema, root: schema }, at.replaceAll('/*', '/0')).schema
-    return isObject(spot) && Object.keys(spot).length > 0 ? sampleOf(spot as Json) : undefined
+    return isObject(spot) && Object.keys(spot).length > 0 ? sampleOf(spot as Json, schema as Json) : undefined
   }
   return variationsOf(path, asks, call.value, sampleAt).flatMap((variation) => {
     const key = keyOfVariation(call.id, variation)

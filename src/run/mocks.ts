@@ -1,7 +1,8 @@
 /** Where the results of a dry run come from: mocks, then the record, then the tool's schema. Nothing is called. */
 import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, toText } from '#model'
 import type { Store } from '#record'
-import type { OpenCall, Result } from './call.ts'
+import { digestOf, type OpenCall, type Result } from './call.ts'
+import { sampleOf } from './sample.ts'
 
 export type Mocks = {
   /** Values put into the run's arguments, by dotted path. */
@@ -19,15 +20,13 @@ export type Recorded = (tool: string, args: string) => string | undefined
 
 /** Looked through when it is first asked for. */
 export function openRecorded(store: Store): Recorded {
-  let results: Map<string, string> | null = null
+  let results: Map<string, unknown> | null = null
   return (tool, args) => {
     results ??= recordedResults(store)
-    return results.get(`${tool} ${args}`)
+    const key = `${tool} ${digestOf(args)}`
+    return results.has(key) ? store.text(results.get(key) ?? null) : undefined
   }
 }
-
-/** How many runs are looked through for a recorded result. */
-const runsMax = 100
 
 export function pretending(mocks: Mocks, recorded: Recorded): Pretend {
   const used = new Map<string, number>()
@@ -51,14 +50,14 @@ export function mockedArguments(args: Json, mocked?: JsonObject): Json {
   return copy
 }
 
+/** What leads there is made where it is missing; a number is a place in a list where a list is. */
 function put(target: Json, [key, ...rest]: string[], value: Json): void {
-  if (!isObject(target) || key === undefined || key === '__proto__') return
-  const object = target as JsonObject
-  if (rest.length === 0) object[key] = value
-  else {
-    if (!isObject(object[key])) object[key] = {}
-    put(object[key]!, rest, value)
-  }
+  if (typeof target !== 'object' || target === null || key === undefined || key === '__proto__') return
+  if (Array.isArray(target) && !(/^\d+$/.test(key) && Number(key) <= target.length)) return
+  const holder = target as JsonObject
+  if (rest.length > 0 && (typeof holder[key] !== 'object' || holder[key] === null)) holder[key] = {}
+  if (rest.length === 0) holder[key] = value
+  else put(holder[key]!, rest, value)
 }
 
 function nextOf(mock: Json | undefined, tool: string, used: Map<string, number>): Json | undefined {
@@ -75,39 +74,23 @@ function resultOf(mock: Json, call: OpenCall): Result {
   return { ok: false, error: new AppError(named, String(message ?? 'A mocked error'), { tool: call.tool } as never) }
 }
 
-/** What the newest runs got for the same tool and the same bytes of arguments. */
-function recordedResults(store: Store): Map<string, string> {
-  const results = new Map<string, string>()
-  for (const { run } of store.runs({ limit: runsMax }).reverse()) {
-    const asked = new Map<string, string>()
-    for (const event of store.events(run)) {
-      if (event.type === 'call.issued') asked.set(event.body.call, `${event.body.tool} ${store.text(event.body.args)}`)
-      if (event.type !== 'call.resolved' || !event.body.ok || event.body.by !== 'upstream') continue
-      results.set(asked.get(event.body.call)!, store.text(event.body.value ?? null))
+/**
+ * What the newest runs got, by tool and by the digest of what was really sent: arguments that a human put in place of the program's
+ * count, not those. Values stay as they are recorded until one of them is wanted.
+ */
+function recordedResults(store: Store): Map<string, unknown> {
+  const results = new Map<string, unknown>()
+  for (const { run } of store.runs({ limit: limits.recordedRunsMax }).reverse()) {
+    const asked = new Map<string, { tool: string; args: unknown }>()
+    for (const { type, body } of store.events(run)) {
+      if (type === 'call.issued') asked.set(body.call, { tool: body.tool, args: body.args })
+      if (type === 'call.sent' && body.args !== undefined) asked.get(body.call)!.args = body.args
+      if (type !== 'call.resolved' || !body.ok || body.by !== 'upstream') continue
+      const { tool, args } = asked.get(body.call)!
+      results.set(`${tool} ${digestOf(store.text(args))}`, body.value)
     }
   }
   return results
-}
-
-/** The smallest value that a schema describes: what is required, and nothing else. */
-export function sampleOf(schema: Json, depth = 0): Json {
-  if (!isObject(schema) || depth > limits.toolSchemaDepthMax) return {}
-  const { default: given, examples, enum: values, const: fixed, type, properties, required } = schema as JsonObject
-  const known =
-    given ??
-    fixed ??
-    (Array.isArray(examples) ? examples[0] : undefined) ??
-    (Array.isArray(values) ? values[0] : undefined)
-  if (known !== undefined) return known
-  const kind = Array.isArray(type) ? type[0] : type
-  if (kind === 'string') return ''
-  if (kind === 'number' || kind === 'integer') return 0
-  if (kind === 'boolean') return false
-  if (kind === 'array') return []
-  if (kind === 'null') return null
-  const names = Array.isArray(required) ? required.map(String) : []
-  const members = isObject(properties) ? (properties as JsonObject) : {}
-  return Object.fromEntries(names.map((name) => [name, sampleOf(members[name] ?? {}, depth + 1)]))
 }
 
 export function readMocks(value: Json): Mocks {

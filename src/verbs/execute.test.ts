@@ -349,20 +349,29 @@ test('execute() in a dry run calls nothing: results come from mocks, from the re
   const before = effects(space).length
   const program = `const a = await mcp.fx.add({ key: 'x', by: 1 }); const b = await mcp.fx.add({ key: 'x', by: 1 }); const seen = await mcp.fx.read({ key: 'seen' });
     await sleep(600000); let code; try { await mcp.fx.put({ key: 'p', value: 1 }) } catch (error) { code = error.code + error.message }
-    return [a.total, b.total, seen, await mcp.fx.big({ bytes: 3 }), code, args.deep.name]`
+    return [a.total, b.total, seen, await mcp.fx.big({ bytes: 3 }), code, args.deep.name, args.list]`
   const mocks = {
-    args: { 'deep.name': 'mocked' },
+    args: { 'deep.name': 'mocked', 'list.0.n': 2, 'list.1': 'new', 'list.7': 'no' },
     tools: { 'fx:add': [{ total: 1 }, { total: 2 }], 'fx:put': { error: 'full' } },
   }
-  const answer = await run(verbs, program, { mode: 'dry-run', mocks })
+  const answer = await run(verbs, program, { mode: 'dry-run', mocks, args: { list: [{ n: 1, m: 1 }] } })
   assert.deepEqual(
     [answer.status, answer.result],
-    ['done', [1, 2, { key: 'seen', value: null }, {}, 'TOOL_ERRORfull', 'mocked']],
+    ['done', [1, 2, { key: 'seen', value: null }, {}, 'TOOL_ERRORfull', 'mocked', [{ n: 2, m: 1 }, 'new']]],
     JSON.stringify(answer),
   )
   assert.equal(effects(space).length, before)
   assert.equal(types(verbs, answer.run).filter((type) => type === 'call.sent').length, 0)
   assert.deepEqual(await verbs.replay(String(answer.run)), { ok: true, run: answer.run, calls: 6 })
+})
+
+test('execute() in a dry run takes from the record what the same arguments got, not those that a human replaced', async (t) => {
+  const { verbs } = await open(t, asking)
+  const add = (by: number) => `return (await mcp.fx.add({ key: 'x', by: ${by} })).total`
+  const { id } = question(await run(verbs, add(2)))
+  await verbs.decide(id, { answer: 'approved', args: { key: 'x', by: 5 } }, caller, true)
+  const dry = async (by: number) => (await run(verbs, add(by), { mode: 'dry-run' })).result
+  assert.deepEqual([await dry(2), await dry(5)], [0, 5], 'the first is made up from what was seen')
 })
 
 test('execute() refuses a tool whose server cannot be reached as unreachable, and stops a run whose server lost its state', async (t) => {
