@@ -1,7 +1,7 @@
 /** The pages on which a human answers: the open questions, and one of them with a form; whatever an agent wrote stands there as text. */
 import type { ServerResponse } from 'node:http'
 import { type AppError, type JsonObject, limits, visible } from '#model'
-import { argumentsText, originLines, type Question } from '#verbs'
+import { argumentsText, mayCallLines, originLines, type Question } from '#verbs'
 import { type Html, html, sendHtml } from './html.ts'
 
 export function sendQuestions(response: ServerResponse, open: JsonObject[], answered: string | null): void {
@@ -24,6 +24,7 @@ export function sendQuestion(response: ServerResponse, question: Question, mayAn
 <dt>Asked because</dt><dd>${visible(why)}</dd>
 <dt>Effect</dt><dd>${effect ?? 'unknown'}</dd>
 ${origins.length === 0 ? none : html`<dt>Where the arguments came from</dt>${origins.map((line) => html`<dd>${line}</dd>`)}`}
+${mayCallLines(question).map((line) => html`<dt>The plan of its run</dt><dd>${line}</dd>`)}
 <dt>Run</dt><dd><a href="/api/runs/${run}">${run}</a>, call ${call}</dd>
 <dt>Expires</dt><dd>${expiresAt}</dd>
 </dl>

@@ -132,6 +132,7 @@ test('/approvals/:id shows what an agent wrote as text, and lets nothing run, lo
   for (const headers of [{ cookie }, {}]) {
     const { text, headers: sent } = await send(`${door.url}/approvals/${id}`, { headers })
     assert.ok(!/<script|<img|onfocus="/.test(text), text)
+    assert.match(text, /may call fx:add \(line 1\)/)
     assert.ok(text.includes('&lt;/textarea&gt;&lt;script&gt;') && text.includes('\\u202e'), text)
     const policy = String(sent['content-security-policy'])
     assert.match(

@@ -24,7 +24,7 @@ export function approvalRoutes(verbs: Verbs, token: StartToken, path: string): R
   const show: Answer = ({ headers }, response) => {
     const question = verbs.approvals().find((open) => open.id === id)
     if (question === undefined) sendClosed(response)
-    else sendQuestion(response, question as unknown as Question, token.isIn(headers))
+    else sendQuestion(response, verbs.named(question) as unknown as Question, token.isIn(headers))
   }
   return {
     GET: entering(token, show),

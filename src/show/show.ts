@@ -1,5 +1,5 @@
 /** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
-import { AppError, toAppError } from '#model'
+import { AppError, toAppError, visible } from '#model'
 import { catalogCommands } from './cli/catalog-commands.ts'
 import {
   type Command,
@@ -90,12 +90,12 @@ export function showError(
           error: { code: 'INVALID_INPUT_PARAM', message: thrown.message, context: {}, fate: 'correct' },
         }),
       )
-    else note(`metier: ${thrown.message}`)
+    else note(`metier: ${visible(thrown.message)}`)
     return exit.usage
   }
   const error = toAppError(thrown)
   if (json) print(JSON.stringify({ error }))
-  else note(`${bad(error.code)} ${error.message}`)
+  else note(`${bad(error.code)} ${visible(error.message)}`)
   if (!(thrown instanceof AppError) && thrown instanceof Error && !json) note(thrown.stack ?? '')
   return exitOfError(error.code)
 }

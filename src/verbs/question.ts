@@ -14,6 +14,10 @@ export type Question = {
   expiresAt: string
   url: string | null
   command: string
+  /** Where it is shown to somebody who judges it: what else its run may call. */
+  mayCall?: JsonObject[]
+  isWhole?: boolean
+  unread?: string
 }
 
 /** Arguments are an agent's words: shown as JSON, without anything that could hide or turn around a part of them. */
@@ -35,4 +39,20 @@ function wordsOf({ source, call, resultPath = '', line }: ArgumentOrigin): strin
   if (source === 'literal') return `the program's own text${place}`
   if (source === 'args') return `the arguments of the run${place}`
   return `the result of call ${call}${resultPath === '' ? '' : ` at ${resultPath}`}${place}`
+}
+
+/** What the plan may call, and what policy would say of it where that is known: one line, or none. */
+type MayCall = { mayCall?: unknown; isWhole?: unknown; unread?: unknown }
+
+export function mayCallLines({ mayCall: list, isWhole, unread }: MayCall): string[] {
+  if (!Array.isArray(list)) return []
+  const tools = (list as JsonObject[]).map(({ tool, lines, then, danger }) => {
+    const where = (lines as number[]).length === 0 ? '' : ` (line ${(lines as number[]).join(', ')})`
+    const said = [then, danger].filter((word) => typeof word === 'string' && word !== 'allow')
+    return `${tool}${where}${said.length === 0 ? '' : ` [${said.join(': ')}]`}`
+  })
+  const open =
+    isWhole === true ? [] : [unread === undefined ? 'others that only the run can tell' : `anything: ${unread}`]
+  const all = [...tools, ...open]
+  return all.length === 0 ? [] : [visible(`may call ${all.join(', ')}`)]
 }

@@ -25,12 +25,21 @@ import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { announce } from './gateways.ts'
 import { pinRecord } from './pin-record.ts'
 import { named } from './preview.ts'
-import { argumentsText, originLines, type Question } from './question.ts'
+import { argumentsText, mayCallLines, originLines, type Question } from './question.ts'
 import { result } from './result.ts'
 import { takeUp } from './take-up.ts'
 import { wholeOf } from './whole.ts'
 
-export { argumentsText, type Caller, type Decision, originLines, type Question, readDecision, type Settling }
+export {
+  argumentsText,
+  type Caller,
+  type Decision,
+  mayCallLines,
+  originLines,
+  type Question,
+  readDecision,
+  type Settling,
+}
 
 export type Verbs = {
   store: Store

@@ -1,11 +1,11 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
-import { AppError, type Json, type JsonObject, type Tool, type ToolDiff } from '#model'
+import { AppError, type Json, type JsonObject, type Tool, type ToolDiff, visible } from '#model'
 import { dangerOf, decide, standingRules } from '#run'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
-import { bad, counted, faint, good, oneLine, strong, table, visible, warn } from './paint.ts'
+import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
 
 export const catalogCommands: Record<string, Command> = {
   discover: {

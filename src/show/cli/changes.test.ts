@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { limits } from '#model'
+import { limits, visible } from '#model'
 import { metier, workspace } from '#test'
 import { changes } from './changes.ts'
-import { oneLine, visible } from './paint.ts'
+import { oneLine } from './paint.ts'
 
 const shown = (diff: Parameters<typeof changes>[0]) => changes(diff).map(stripVTControlCharacters)
 
@@ -29,7 +29,7 @@ test('changes() shows all of what is new, and a little of what it follows', () =
 
 test('changes() and oneLine() leave nothing unseen: no control characters, no turned text, no signs without a width', () => {
   const hidden = 'a\u001b[2Jb\u009bc\u202ed\u200be\u{e0041}f\u3164g\u00adh\rI'
-  const seen = 'a\\u{1b}[2Jb\\u{9b}c\\u{202e}d\\u{200b}e\\u{e0041}f\\u{3164}g\\u{ad}h\\u{d}I'
+  const seen = 'a\\u001b[2Jb\\u009bc\\u202ed\\u200be\\udb40\\udc41f\\u3164g\\u00adh\\u000dI'
   assert.equal(visible(hidden), seen)
   assert.equal(visible('Café ✓ 漢字 👍\nnext'), 'Café ✓ 漢字 👍\nnext')
   assert.doesNotMatch(oneLine(hidden), /[\u001b\u009b\u202e\u200b]/u)

@@ -1,6 +1,6 @@
 /** How a changed definition looks at a terminal: all of what is new, with nothing in it that a person could not see. */
-import { limits, type ToolDiff } from '#model'
-import { bad, faint, good, visible } from './paint.ts'
+import { limits, type ToolDiff, visible } from '#model'
+import { bad, faint, good } from './paint.ts'
 
 export function changes(diff: ToolDiff): string[] {
   return diff.flatMap(({ field, before, after }) => {

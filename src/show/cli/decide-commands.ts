@@ -41,13 +41,15 @@ export const decideCommands: Record<string, Command> = {
     words: [0, 0],
     run: async (context) => {
       const { approvals, named, onChange } = await context.verbs()
-      const { argumentsText, originLines } = await import('#verbs')
-      const asked = (question: Question) => lines(question, argumentsText(question).text, originLines(question))
+      const { argumentsText, mayCallLines, originLines } = await import('#verbs')
+      const asked = (question: Question) =>
+        lines(question, argumentsText(question).text, originLines(question), mayCallLines(question))
       const said = new Set<unknown>()
       const look = () => {
         for (const question of approvals().filter(({ id }) => !said.has(id))) {
           said.add(question.id)
-          context.print(context.json ? JSON.stringify(named(question)) : asked(question as unknown as Question))
+          const whole = named(question)
+          context.print(context.json ? JSON.stringify(whole) : asked(whole as unknown as Question))
         }
       }
       look()
@@ -140,12 +142,14 @@ function lines(
   { id, run, call, tool, effect, why, url, expiresAt }: Question,
   args: string,
   origins: string[],
+  plan: string[],
 ): string {
   const minutes = Math.max(0, Math.round((Date.parse(expiresAt) - Date.now()) / 60_000))
   return [
     `${warn('?')} ${strong(visible(tool))} ${args}`,
     ...origins.map((line) => faint(`    ${line}`)),
     `  asked because: ${visible(why)}, effect: ${effect ?? 'unknown'}`,
+    ...plan.map((line) => `  the plan of its run ${line}`),
     `  run ${run}, call ${call}; it expires in ${counted(minutes, 'minute')}`,
     `  metier approve ${id}   |   metier deny ${id}`,
     ...(url === null ? [] : [`  ${url}`]),

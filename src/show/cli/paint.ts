@@ -1,6 +1,6 @@
 /** How things look at a terminal: tables, times, and the few lines that say how a run went. */
 import { stripVTControlCharacters, styleText } from 'node:util'
-import type { IsolationReport, JsonObject } from '#model'
+import { type IsolationReport, type JsonObject, visible } from '#model'
 
 export const strong = (text: string) => styleText('bold', text)
 export const faint = (text: string) => styleText('dim', text)
@@ -23,16 +23,6 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 export function counted(count: unknown, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-/**
- * Text that others wrote, with everything in it that would not be seen, or would move what is, in letters: control
- * characters, marks of direction, and signs without a width.
- */
-export function visible(text: string): string {
-  return text.replaceAll(/[^\P{C}\n]|[\u115f\u1160\u3164\uffa0\u2800]/gu, (sign) => {
-    return `\\u{${sign.codePointAt(0)!.toString(16)}}`
-  })
 }
 
 export function oneLine(text: string, charactersMax = 100): string {
@@ -63,9 +53,13 @@ export function summary(answer: JsonObject): string {
   // The weakest box is said each time, to whoever looks.
   if (box?.tier === 'wasm') lines.push(...box.degraded.map((what) => warn(`  weaker   ${what}`)))
   const error = answer.error as { code: string; message: string } | undefined
-  if (error !== undefined) lines.push(`  ${bad(error.code)} ${error.message}`)
+  if (error !== undefined) lines.push(`  ${bad(error.code)} ${visible(error.message)}`)
   for (const { tool, args, why, command } of (answer.approvals ?? []) as Record<string, string>[]) {
-    lines.push(`  ${tool} ${oneLine(JSON.stringify(args))}`, `    asks because: ${why}`, `    ${command}`)
+    lines.push(
+      `  ${visible(tool!)} ${oneLine(JSON.stringify(args))}`,
+      `    asks because: ${visible(why!)}`,
+      `    ${command}`,
+    )
   }
   if (status === 'uncertain') lines.push(...doubts(answer))
   if (answer.handle !== undefined) lines.push(`  ${answer.bytes} bytes: metier result ${run}`)
@@ -75,7 +69,7 @@ export function summary(answer: JsonObject): string {
 
 function doubts({ run, calls }: JsonObject): string[] {
   return (calls as { call: string; tool: string; args: unknown }[]).flatMap(({ call, tool, args }) => [
-    `  call ${call}: ${tool} ${oneLine(JSON.stringify(args))} was sent, and its outcome is unknown; say what happened:`,
+    `  call ${call}: ${visible(tool)} ${oneLine(JSON.stringify(args))} was sent, and its outcome is unknown; say what happened:`,
     `    metier run settle ${run} --call ${call} --done JSON | --failed TEXT | --again`,
   ])
 }

@@ -1,11 +1,12 @@
 /** Commands that run something or look at what ran. */
-import { type Json, type JsonObject, limits } from '#model'
+import { type Json, type JsonObject, limits, visible } from '#model'
 import type { Exploration } from '#run'
-import type { Verbs } from '#verbs'
+import { mayCallLines, type Verbs } from '#verbs'
 import { type Command, type Context, numberOption, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
 import { counted, mark, oneLine, summary, table } from './paint.ts'
 import { pictureOf } from './picture.ts'
+import { timeline } from './timeline.ts'
 
 export const runCommands: Record<string, Command> = {
   execute: {
@@ -86,7 +87,9 @@ export const runCommands: Record<string, Command> = {
         limit: numberOption(context.options, 'limit'),
       }
       const page = await (await context.verbs()).result(defined(input), context.caller)
-      context.print(context.json ? JSON.stringify(page) : String(page.text ?? JSON.stringify(page.value, null, 2)))
+      context.print(
+        context.json ? JSON.stringify(page) : String(page.text ?? visible(JSON.stringify(page.value, null, 2))),
+      )
       if (page.next !== null) context.note(`… more: --offset ${page.next}`)
       return exit.done
     },
@@ -146,7 +149,7 @@ export const runCommands: Record<string, Command> = {
       const replayed = await (await context.verbs()).replay(context.words[0]!)
       const { ok, calls, error } = replayed as { ok: boolean; calls: number; error?: { message: string } }
       if (context.json) context.print(JSON.stringify(replayed))
-      else context.print(ok ? `${counted(calls, 'call')}, the same as recorded` : `${error!.message}`)
+      else context.print(ok ? `${counted(calls, 'call')}, the same as recorded` : visible(error!.message))
       return ok ? exit.done : exit.failed
     },
   },
@@ -169,10 +172,10 @@ export async function answer(context: Context, pending: Promise<JsonObject>, cod
   const value = await pending
   if (context.json) context.print(JSON.stringify(value))
   else {
-    if (value.result !== undefined) context.print(JSON.stringify(value.result, null, 2))
-    else if (value.preview !== undefined) context.print(`${value.preview}…`)
-    else if (value.suggestion !== undefined) context.print(JSON.stringify(value.suggestion, null, 2))
-    for (const line of mayCall(value)) context.note(line)
+    if (value.result !== undefined) context.print(visible(JSON.stringify(value.result, null, 2)))
+    else if (value.preview !== undefined) context.print(visible(`${value.preview}…`))
+    else if (value.suggestion !== undefined) context.print(visible(JSON.stringify(value.suggestion, null, 2)))
+    for (const line of mayCallLines(value)) context.note(line)
     if (value.run !== undefined) context.note(summary(value))
   }
   return code(value)
@@ -183,7 +186,7 @@ async function explored(context: Context, verbs: Verbs, value: JsonObject): Prom
   if (value.status !== 'done') return answer(context, Promise.resolve(value))
   const { value: found } = await verbs.result({ run: value.run, limit: limits.exploreBranchesMax }, context.caller)
   context.print(pictureOf(found as unknown as Exploration))
-  for (const line of mayCall(value)) context.note(line)
+  for (const line of mayCallLines(value)) context.note(line)
   context.note(summary(value))
   return exit.done
 }
@@ -221,54 +224,4 @@ function runLine({ run, status, intent, startedAt, callCount }: JsonObject): str
     counted(callCount, 'call'),
     what,
   ]
-}
-
-function timeline(shown: JsonObject): string {
-  const { run, status, intent, startedAt, calls, traced, result, error, ms } = shown
-  const began = Date.parse(String(startedAt))
-  const rows = (calls as JsonObject[]).map((call) => {
-    const value = call.value ?? call.error ?? null
-    const at = `+${Date.parse(String(call.issuedAt)) - began} ms`
-    const took = call.ms === undefined ? '' : `${call.ms} ms`
-    const name = call.task === undefined ? String(call.tool) : `${call.task}: ${call.tool}`
-    return [
-      `${call.call}`,
-      at,
-      took,
-      `${mark(String(call.status))} ${name}`,
-      oneLine(JSON.stringify(call.args), 40),
-      `→ ${oneLine(JSON.stringify(value), 50)}`,
-    ]
-  })
-  const between = (after: number) => operationRows(traced as unknown as Traced[], after)
-  const all = [...between(0), ...rows.flatMap((row, index) => [row, ...between(index + 1)])]
-  const head = `${mark(String(status))} ${status} · ${intent ?? 'no intent'} · ${startedAt} · run ${run}`
-  const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
-  return [head, ...mayCall(shown), table(all), ...end].join('\n')
-}
-
-type Traced = { operations: string[]; after: number; dropped?: number }
-
-/** What the program did on its own, between the calls. */
-function operationRows(traced: Traced[], after: number): string[][] {
-  return traced
-    .filter((one) => one.after === after)
-    .map(({ operations, dropped }) => {
-      const more = dropped === undefined ? '' : ` and ${dropped} more`
-      return ['', '', '', `· ${oneLine(operations.join(' '), 80)}${more}`]
-    })
-}
-
-/** What the plan may call, and what policy would say of it where that is known. */
-function mayCall({ mayCall: list, isWhole, unread }: JsonObject): string[] {
-  if (!Array.isArray(list)) return []
-  const tools = (list as JsonObject[]).map(({ tool, lines, then, danger }) => {
-    const where = (lines as number[]).length === 0 ? '' : ` (line ${(lines as number[]).join(', ')})`
-    const said = [then, danger].filter((word) => typeof word === 'string' && word !== 'allow')
-    return `${tool}${where}${said.length === 0 ? '' : ` [${said.join(': ')}]`}`
-  })
-  const open =
-    isWhole === true ? [] : [unread === undefined ? 'others that only the run can tell' : `anything: ${unread}`]
-  const all = [...tools, ...open]
-  return all.length === 0 ? [] : [`may call ${all.join(', ')}`]
 }

@@ -1,0 +1,57 @@
+/** A run as a person reads it: its calls in order with their times, what humans said to them, and what the program did between. */
+import { type JsonObject, visible } from '#model'
+import { mayCallLines } from '#verbs'
+import { mark, oneLine, table } from './paint.ts'
+
+export function timeline(shown: JsonObject): string {
+  const { run, status, intent, startedAt, calls, traced, result, error, ms } = shown
+  const began = Date.parse(String(startedAt))
+  const rows = (calls as JsonObject[]).map((call) => [callRow(call, began), ...answerRows(call)])
+  const between = (after: number) => operationRows(traced as unknown as Traced[], after)
+  const all = [...between(0), ...rows.flatMap((of, index) => [...of, ...between(index + 1)])]
+  const head = `${mark(String(status))} ${status} · ${oneLine(String(intent ?? 'no intent'))} · ${startedAt} · run ${run}`
+  const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
+  return [head, ...mayCallLines(shown), table(all), ...end].join('\n')
+}
+
+function callRow(call: JsonObject, began: number): string[] {
+  const value = call.value ?? call.error ?? null
+  const name = call.task === undefined ? String(call.tool) : `${call.task}: ${call.tool}`
+  return [
+    `${call.call}`,
+    `+${Date.parse(String(call.issuedAt)) - began} ms`,
+    call.ms === undefined ? '' : `${call.ms} ms`,
+    `${mark(String(call.status))} ${visible(name)}`,
+    oneLine(JSON.stringify(call.args), 40),
+    `→ ${oneLine(JSON.stringify(value), 50)}`,
+  ]
+}
+
+type Answered = { answer: string; who: string; from: string; args?: unknown; reason?: string; rule?: unknown }
+
+/** Who said what to a call, and which other arguments it got from them. */
+function answerRows({ approvals }: JsonObject): string[][] {
+  return ((approvals ?? []) as { answered?: Answered }[]).flatMap(({ answered }) => {
+    if (answered === undefined) return [['', '', '', '  waits for an answer']]
+    const { answer, who, from, args, reason, rule } = answered
+    const said = [
+      `${answer} by ${who} (${from})`,
+      ...(args === undefined ? [] : [`with ${JSON.stringify(args)}`]),
+      ...(rule === undefined ? [] : [`and from then on: ${JSON.stringify(rule)}`]),
+      ...(reason === undefined ? [] : [`because: ${reason}`]),
+    ]
+    return [['', '', '', `  ${oneLine(said.join(', '), 110)}`]]
+  })
+}
+
+type Traced = { operations: string[]; after: number; dropped?: number }
+
+/** What the program did on its own, between the calls. */
+function operationRows(traced: Traced[], after: number): string[][] {
+  return traced
+    .filter((one) => one.after === after)
+    .map(({ operations, dropped }) => {
+      const more = dropped === undefined ? '' : ` and ${dropped} more`
+      return ['', '', '', `· ${oneLine(operations.join(' '), 80)}${more}`]
+    })
+}
