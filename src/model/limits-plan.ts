@@ -30,6 +30,10 @@ export const planLimits = {
   explorePathCallsMax: 200,
   exploreCallsPerPlaceMax: 3,
   exploreArgumentsMax: 1000,
+  /** Characters of a path's result; arms that are named as taken by none; what a program may compute between two calls. */
+  exploreResultMax: 10_000,
+  exploreUncoveredMax: 100,
+  exploreTicksPerTurnMax: 1000,
   /** Pure operations that one turn tells. */
   tracedOperationsMax: 64,
 } as const

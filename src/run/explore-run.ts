@@ -21,6 +21,9 @@ type Parts = {
   programs: Pick<Programs, 'passing'>
 }
 
+/** What computes for long on made-up values does so on each path. */
+const bounds = { ticksPerTurnMax: limits.exploreTicksPerTurnMax }
+
 export function exploring(journal: Journal, parts: Parts): Program {
   const over = new AbortController()
   const nothing: Turn = { calls: [], logs: [] }
@@ -49,7 +52,7 @@ function explored({ started, startedAt: now }: Journal, parts: Parts, signal: Ab
   const open = async (path: string, code: string | null, given: string): Promise<Program> => {
     if (code === null && plan.kind === 'dag') return dagProgram(tasks)
     const source = marked(code ?? (plan.source as string)).marked
-    const options = { source, args: given, seed: path === '' ? seed : digestOf(`${seed} ${path}`), now }
+    const options = { source, args: given, seed: path === '' ? seed : digestOf(`${seed} ${path}`), now, limits: bounds }
     return programs.passing(() => boxes.program(options))
   }
   return explore({
@@ -62,6 +65,7 @@ function explored({ started, startedAt: now }: Journal, parts: Parts, signal: Ab
     signal,
     pretending: () => pretending(mocks as Mocks, recorded),
     structureOf,
+    isRead: () => read.values().every(({ structure }) => structure.known && structure.isWhole),
     open,
     withArms: (played) => (plan.kind === 'dag' ? graphArms(tasks, played) : played),
   })

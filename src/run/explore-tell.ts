@@ -9,6 +9,9 @@ export type Path = {
   /** With these a dry run takes this path. */
   mocks: JsonObject
   result?: Json
+  /** Of a result that is too large to stand here. */
+  preview?: string
+  bytes?: number
   error?: ErrorData
 }
 
@@ -16,10 +19,10 @@ export type GraphNode = { id: string; kind: 'start' | 'calls' | 'branch' | 'end'
 export type GraphEdge = { from: string; to: string; label?: string; paths: number[] }
 export type Graph = { nodes: GraphNode[]; edges: GraphEdge[] }
 
-/** `isWhole` is false where there was more to try than the bounds allow. */
-export type Exploration = { paths: Path[]; graph: Graph; isWhole: boolean }
+/** `uncovered` is what no path led into. `isWhole` is false where there is such, or more to try than the bounds allow. */
+export type Exploration = { paths: Path[]; graph: Graph; uncovered: string[]; isWhole: boolean }
 
-type Told = { path: Path; stops: { node: GraphNode; out?: string }[] }
+export type Told = { path: Path; stops: { node: GraphNode; out?: string }[] }
 type Plotted = { args: Json; structureOf(code: string | null): StructureNode[] }
 
 export function pathOf(plot: Plotted, { steps, calls, end }: Played, assumed: Assumed): Told {
@@ -34,9 +37,14 @@ export function pathOf(plot: Plotted, { steps, calls, end }: Played, assumed: As
     })),
     because: [...assumptions(plot, assumed, calls), ...steps.flatMap((step) => reason(step, nodeOf))],
     mocks: mocksOf(plot, assumed),
-    ...(end.ok ? { result: JSON.parse(end.value) as Json } : { error: inItsLines(end.error) }),
+    ...(end.ok ? resultOf(end.value) : { error: inItsLines(end.error) }),
   }
   return { path, stops: [...stopsOf(steps, nodeOf), { node: endNode(path) }] }
+}
+
+function resultOf(text: string): Pick<Path, 'result' | 'preview' | 'bytes'> {
+  if (text.length <= limits.exploreResultMax) return { result: JSON.parse(text) as Json }
+  return { preview: text.slice(0, limits.previewCharactersMax), bytes: Buffer.byteLength(text) }
 }
 
 /** The marks move what stands behind them in a line: of a place only the line is right. */
@@ -59,11 +67,16 @@ function assumptions({ args }: Plotted, assumed: Assumed, calls: Played['calls']
 function reason(step: Step, nodeOf: NodeOf): string[] {
   if (!('arm' in step)) return []
   const node = nodeOf(step.arm.program, step.arm.id)
-  if (node === undefined) return []
-  if (node.kind === 'loop') return [`line ${node.line}: the loop has something to do`]
-  if (node.kind !== 'branch') return []
+  const said = node === undefined ? null : reasonFor(node, step.arm.arm)
+  return said === null ? [] : [said]
+}
+
+/** What it means that a path takes this arm; null of what has no arms. */
+export function reasonFor(node: StructureNode, arm: string): string | null {
+  if (node.kind === 'loop') return `line ${node.line}: the loop has something to do`
+  if (node.kind !== 'branch') return null
   const where = node.line === 0 ? '' : `line ${node.line}: `
-  return [`${where}${condition(node)} ${outcome(node, step.arm.arm)}`]
+  return `${where}${condition(node)} ${outcome(node, arm)}`
 }
 
 type Branch = Extract<StructureNode, { kind: 'branch' }>
@@ -120,7 +133,7 @@ function endNode({ error }: Path): GraphNode {
   return { id: label, kind: 'end', label }
 }
 
-export function tell(told: Told[], isWhole: boolean): Exploration {
+export function tell(told: Told[], uncovered: string[], isWhole: boolean): Exploration {
   const start: GraphNode = { id: 'start', kind: 'start', label: 'start' }
   const nodes = new Map([[start.id, start]])
   const edges = new Map<string, GraphEdge>()
@@ -138,7 +151,8 @@ export function tell(told: Told[], isWhole: boolean): Exploration {
   return {
     paths: told.map(({ path }) => path),
     graph: { nodes: [...nodes.values()], edges: [...edges.values()] },
-    isWhole,
+    uncovered,
+    isWhole: isWhole && uncovered.length === 0,
   }
 }
 

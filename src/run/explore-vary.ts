@@ -97,7 +97,7 @@ export function changed(root: Json | undefined, path: string, value: Json | unde
 
 function put(here: Json | undefined, [key, ...rest]: string[], value: Json | undefined): Json | undefined {
   if (key === undefined) return value
-  if (key === '*' || (Array.isArray(here) && /^\d+$/.test(key))) {
+  if (key === '*' || (!isObject(here) && /^\d+$/.test(key))) {
     const list = Array.isArray(here) ? [...here] : []
     const index = key === '*' ? 0 : Number(key)
     list[index] = put(list[index], rest, value) ?? null

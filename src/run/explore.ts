@@ -4,8 +4,9 @@
  */
 import { isObject, type Json, limits, type Tool, toText } from '#model'
 import { spotAt } from './check-types.ts'
-import { type Answer, type Assumed, type MadeCall, type Played, play, type Stage, type Step } from './explore-play.ts'
-import { type Exploration, pathOf, tell } from './explore-tell.ts'
+import { Coverage } from './explore-cover.ts'
+import { type Answer, type Assumed, type MadeCall, type Played, play, type Stage } from './explore-play.ts'
+import { type Exploration, pathOf, type Told, tell } from './explore-tell.ts'
 import { changed, type Variation, variationsOf } from './explore-vary.ts'
 import { sampleOf } from './sample.ts'
 import type { StructureNode, Test } from './structure/structure.ts'
@@ -15,6 +16,8 @@ export type Plot = Stage & {
   maxBranches: number
   /** What a program may do, by its code; null is the plan itself. */
   structureOf(code: string | null): StructureNode[]
+  /** Whether everything that was asked of so far could be read. */
+  isRead(): boolean
   /** Where a graph's own conditions went, which no program tells. */
   withArms(played: Played): Played
 }
@@ -28,8 +31,8 @@ export async function explore(plot: Plot): Promise<Exploration> {
   const [urgent, others]: [Try[], Try[]] = [[first], []]
   const known = new Set<string>()
   const tried = new Set<string>()
-  const covered = new Set<string>()
-  const found: { played: Played; assumed: Assumed }[] = []
+  const covered = new Coverage()
+  const found: Told[] = []
   let tries = 0
   while (found.length < maxBranches && tries < maxBranches * limits.exploreTriesPerBranch) {
     const next = urgent.shift() ?? others.shift()
@@ -38,9 +41,9 @@ export async function explore(plot: Plot): Promise<Exploration> {
     const played = plot.withArms(await play(plot, next.assumed))
     const key = keyOf(played)
     const isNew = !known.has(key)
-    if (isNew) found.push({ played, assumed: next.assumed })
+    if (isNew) found.push(pathOf(plot, played, next.assumed))
     known.add(key)
-    for (const step of played.steps) if ('arm' in step) covered.add(armKey(step.arm))
+    covered.note(played)
     for (const { attempt, isOpen } of await furtherTries(plot, next, played, covered)) {
       const text = toText([attempt.assumed.args, [...attempt.assumed.calls]])
       if (tried.has(text)) continue
@@ -49,8 +52,8 @@ export async function explore(plot: Plot): Promise<Exploration> {
       queue.push(attempt)
     }
   }
-  const paths = found.map(({ played, assumed }) => pathOf(plot, played, assumed))
-  return tell(paths, urgent.length + others.length === 0)
+  const uncovered = covered.uncovered(plot.structureOf)
+  return tell(found, uncovered, urgent.length + others.length === 0 && plot.isRead())
 }
 
 const armKey = ({ program, id, arm }: { program: string; id: string; arm: string }) => `${program} ${id} ${arm}`
@@ -64,16 +67,15 @@ function keyOf({ steps, end }: Played): string {
 type Further = { attempt: Try; isOpen: boolean }
 
 /** Each condition that this path came by, answered in another way. */
-async function furtherTries(plot: Plot, from: Try, played: Played, covered: ReadonlySet<string>): Promise<Further[]> {
+async function furtherTries(plot: Plot, from: Try, played: Played, covered: Coverage): Promise<Further[]> {
   const seats = new Map<string, string | null>([['', null]])
   for (const { id, code } of played.calls) if (code !== undefined) seats.set(id, code)
   const found: Further[] = []
   for (const [program, code] of seats) {
     const nodes = plot.structureOf(code)
     for (const node of nodes) {
-      if (!('tests' in node) || !isReached(node, program, played.steps)) continue
-      const isOpen =
-        node.kind === 'branch' && !node.arms.every((arm, at) => isCovered(covered, program, node.id, arm, at))
+      if (!('tests' in node) || !isReached(node, program, played)) continue
+      const isOpen = node.kind === 'branch' && !covered.isWhole(code, node)
       for (const test of node.tests) {
         for (const attempt of await variedTries(plot, from, played, { test, program, nodes }))
           found.push({ attempt, isOpen })
@@ -83,13 +85,10 @@ async function furtherTries(plot: Plot, from: Try, played: Played, covered: Read
   return found.sort((a, b) => Number(b.isOpen) - Number(a.isOpen))
 }
 
-function isCovered(covered: ReadonlySet<string>, program: string, id: string, arm: string, at: number): boolean {
-  return covered.has(`${program} ${id} ${arm}`) || covered.has(`${program} ${id} #${at}`)
-}
-
-/** A branch that says which arm it takes was reached when it said so. */
-function isReached(node: StructureNode, program: string, steps: Step[]): boolean {
+/** A branch that says which arm it takes was reached when it said so; a program that broke may have done so in its condition. */
+function isReached(node: StructureNode, program: string, { steps, end }: Played): boolean {
   if (node.kind !== 'branch' || node.form === 'switch' || node.form === 'try') return true
+  if (!end.ok && end.error.code === 'PROGRAM_ERROR') return true
   return steps.some((step) => 'arm' in step && step.arm.program === program && step.arm.id === node.id)
 }
 

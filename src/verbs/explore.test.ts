@@ -10,9 +10,12 @@ type Path = {
   because: string[]
   mocks: JsonObject
   result?: Json
+  preview?: string
+  bytes?: number
   error?: JsonObject
 }
-type Found = { paths: Path[]; graph: { nodes: JsonObject[]; edges: JsonObject[] }; isWhole: boolean }
+type Graph = { nodes: JsonObject[]; edges: JsonObject[] }
+type Found = { paths: Path[]; graph: Graph; uncovered: string[]; isWhole: boolean }
 
 async function explore(verbs: Verbs, plan: string | object[], more: object = {}): Promise<Found> {
   const implementation = typeof plan === 'string' ? { type: 'code', code: plan } : { type: 'dag', tasks: plan }
@@ -72,8 +75,18 @@ test('explore finds every path of programs whose branches are known, and nothing
       `${read}const s = await mcp.fx.read({ key: 's' }); if (r.ok && s.ok) return 1; if (r.ok) return 2; return s.ok ? 3 : 4`,
       [1, 2, 3, 4],
     ],
+    [
+      'broken by what is missing',
+      `${read}if (r.list[0].state === 'open' && r.list.length > 2) return 1; return 2`,
+      ['PROGRAM_ERROR', 1, 2],
+    ],
+    ['a text', `${read}return r.tag.startsWith('v') ? 1 : r.tag.includes('beta') ? 2 : 3`, ['PROGRAM_ERROR', 1, 2, 3]],
+    ['one of', `${read}return ['a', 'b'].includes(r.kind) ? 1 : 2`, [1, 2]],
+    ['two functions', `return await mcp.fx.read({ key: 'a' }).then(() => 1, () => 2)`, [1, 2]],
+    ['chain', `${read}switch (true) { case r.n > 10: return 1; case r.n > 5: return 2; default: return 3 }`, [1, 2, 3]],
     ['thrown', `${read}if (r.bad) throw new Error('no'); return 1`, [1, 'PROGRAM_ERROR']],
     ['stuck', `while (true) await mcp.fx.read({ key: 'a' })`, ['BUDGET_EXCEEDED']],
+    ['busy', `${read}if (r.a) while (true) {} return 1`, ['SANDBOX_RESOURCE_LIMIT', 1]],
   ]
   for (const [name, code, results] of programs) {
     const { paths } = await explore(verbs, code)
@@ -86,8 +99,9 @@ test('explore finds every path of programs whose branches are known, and nothing
 test('explore tells what leads into each path, with mocks that lead there again, the same every time', async (t) => {
   const verbs = await openSpace(workspace(t))
   const code = `${read}if (r.value === 'go') {\n  await mcp.fx.put({ key: 'k', value: 1 })\n  return 'went'\n}\nreturn args.loud ? 'LOUD' : 'quiet'`
-  const { paths, graph, isWhole } = await explore(verbs, code)
-  assert.equal(isWhole, true)
+  const found = await explore(verbs, code)
+  const { paths, graph } = found
+  assert.deepEqual([found.isWhole, found.uncovered], [true, []])
   assert.deepEqual(
     paths.map(({ result }) => result),
     ['quiet', 'went', 'LOUD'],
@@ -114,7 +128,33 @@ test('explore tells what leads into each path, with mocks that lead there again,
     'fx:put #1 --> done 2',
     'b4 -is true-> done 3',
   ])
-  assert.deepEqual(await explore(verbs, code), { paths, graph, isWhole })
+  assert.deepEqual(await explore(verbs, code), found)
+})
+
+test('explore names what no path led into, and is not whole then', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  const code = `${read}if (/^v\\d+$/.test(r.tag)) { if (r.deep) return 1; return 2 }
+    try { JSON.parse('{}') } catch { return 3 }
+    switch (Math.sign(r.n)) { case 7: case 8: return 4 }
+    for (const one of []) await mcp.fx.put({ key: 'k', value: one })
+    return r.big ? 'x'.repeat(20000) : 5`
+  const { paths, uncovered, isWhole } = await explore(verbs, code)
+  assert.equal(isWhole, false)
+  assert.deepEqual(uncovered, [
+    'line 2: /^v\\d+$/.test(r.tag) is true',
+    'line 3: what is tried fails',
+    'line 4: Math.sign(r.n) is case 7',
+    'line 4: Math.sign(r.n) is case 8',
+    'line 5: the loop has something to do',
+  ])
+  const large = paths.find(({ bytes }) => bytes !== undefined)
+  assert.deepEqual([large?.bytes, large?.preview?.length], [20_002, 240], 'a large result would hide the paths')
+  const unread = await explore(verbs, `// ${'x'.repeat(70_000)}\n${read}return r.a ? 1 : 2`)
+  assert.deepEqual(
+    [unread.paths.length, unread.isWhole],
+    [1, false],
+    'of what cannot be read nothing is said to be all',
+  )
 })
 
 test('explore walks graphs: conditions, items and the programs in them', async (t) => {

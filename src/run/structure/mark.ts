@@ -55,13 +55,13 @@ function insertsFor(node: AnyNode, id: string): Insert[] {
       return around(node.left, `$$arm("${id}","${form}",(`, '))')
     }
     case 'SwitchStatement':
-      return node.cases.flatMap(({ consequent: [first] }, index) =>
-        first === undefined ? [] : [before(first.start, `$$arm("${id}","#${index}");`)],
+      return node.cases.map(({ consequent: [first], end }, index) =>
+        before(first?.start ?? end, `$$arm("${id}","#${index}");`),
       )
     case 'TryStatement':
       return node.handler ? [before(node.handler.body.start + 1, `$$arm("${id}","catch");`)] : []
     case 'CallExpression':
-      return id.startsWith('b') && node.arguments[0] ? inFunction(node.arguments[0], id) : []
+      return id.startsWith('b') && node.arguments[0] ? inFunction(node.arguments.at(-1)!, id) : []
     default:
       return id.startsWith('l') && 'body' in node ? inLoop(node.body as AnyNode, id) : []
   }
@@ -79,7 +79,7 @@ function before(at: number, text: string): Insert {
   return { at, text, closes: false, reach: Number.POSITIVE_INFINITY }
 }
 
-/** The handler of a `.catch()`, where it is written there. */
+/** The handler of a `.catch()` or of a `.then()`, where it is written there. */
 function inFunction(node: AnyNode, id: string): Insert[] {
   if (!isFunction(node)) return []
   const said = `$$arm("${id}","catch")`

@@ -161,8 +161,10 @@ export class Reader {
     const nameOf = (test: AnyNode | null | undefined) => (test ? `case ${this.#syntax.textOf(test)}` : 'default')
     const arms = node.cases.map(({ test }) => nameOf(test))
     if (!arms.includes('default')) arms.push('none')
+    const isChain = node.discriminant.type === 'Literal' && node.discriminant.value === true
     const tests = () =>
       node.cases.flatMap(({ test }) => {
+        if (isChain && test) return this.#tests(test)
         const [origin] = test ? this.#origins.of(test) : []
         if (origin?.kind !== 'literal') return []
         return ofValue(node.discriminant, this.#reading, { kind: 'equal', to: origin.value })
@@ -203,7 +205,8 @@ export class Reader {
     const whole = member === null ? null : this.#meanings.of(member.object)
     const isGlobal = whole?.kind === 'global'
     if (isGlobal && whole.name === 'Promise' && parallels.has(name)) return this.#parallel(node, around, name)
-    if (name === 'catch' && node.arguments.length === 1) return this.#caught(node, around)
+    const isCaught = node.arguments.length === { catch: 1, then: 2 }[name]
+    if (isCaught) return this.#caught(node, around)
     if (meaning === null && member !== null && isOperation(name, isGlobal ? whole.name : null)) {
       return this.#operation(node, member.object, around, name)
     }
@@ -241,12 +244,13 @@ export class Reader {
     this.#given(node.arguments, id === null ? around : { within: id })
   }
 
-  /** `.catch()` is a try of what stands before it. */
+  /** `.catch()`, and `.then()` with two functions, is a try of what stands before it. */
   #caught(node: CallExpression, around: Around): void {
     const { object } = node.callee as Extract<AnyNode, { type: 'MemberExpression' }>
     const inside = this.#branch(node, around, 'try', null, ['try', 'catch'], () => this.#sheet.failures(object))
     this.#walk(object, inside('try'))
-    this.#given(node.arguments, inside('catch'))
+    this.#given(node.arguments.slice(0, -1), around)
+    this.#given(node.arguments.slice(-1), inside('catch'))
   }
 
   #operation(node: CallExpression, object: AnyNode, around: Around, name: string): void {

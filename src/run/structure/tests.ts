@@ -89,6 +89,10 @@ function ofCall(node: CallExpression, reading: Reading, asks: Question): RawTest
   }
   const to = first === undefined ? undefined : fixedValue(bare(first), reading)
   if (partOf.has(name) && to !== undefined) return ofValue(callee.object, reading, { kind: 'part', to })
+  if (name === 'includes' && first) {
+    const [item] = reading.origins.of(callee.object, ['*']).filter(({ kind, exact }) => kind === 'literal' && exact)
+    if (item?.kind === 'literal') return ofValue(first, reading, { kind: 'equal', to: item.value })
+  }
   const isKnown = reading.meanings.of(callee) !== null
   const inner = first && isFunction(bare(first)) ? ofInner(node, reading) : []
   if (inner.length > 0) return [...ofValue(callee.object, reading, { kind: 'items' }), ...inner]

@@ -4,8 +4,8 @@ import { counted, oneLine } from './paint.ts'
 
 type Stop = { node: GraphNode; label: string; paths: number[]; next: Stop[] }
 
-export function pictureOf({ paths, graph, isWhole }: Exploration): string {
-  const outcomes = paths.map(({ result, error }) => (error === undefined ? JSON.stringify(result) : error.message))
+export function pictureOf({ paths, graph, uncovered, isWhole }: Exploration): string {
+  const outcomes = paths.map(({ result, preview, error }) => error?.message ?? preview ?? JSON.stringify(result))
   const roots = childrenOf(
     graph,
     'start',
@@ -14,7 +14,8 @@ export function pictureOf({ paths, graph, isWhole }: Exploration): string {
     new Set(),
   )
   const more = isWhole ? '' : ', and there is more to try'
-  return [`${counted(paths.length, 'path')}${more}`, ...drawn(roots, '', outcomes)].join('\n')
+  const never = uncovered.map((what) => `never taken: ${oneLine(what, 140)}`)
+  return [`${counted(paths.length, 'path')}${more}`, ...drawn(roots, '', outcomes), ...never].join('\n')
 }
 
 /** Only along the paths that came this far: what merges further on is drawn for each of them. */
