@@ -1,11 +1,12 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, type Tool, type ToolDiff, visible } from '#model'
-import { dangerOf, decide, standingRules } from '#run'
+import { dangerOf, decide, decideEarly, standingRules } from '#run'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
+import { json as readJson } from './run-commands.ts'
 
 export const catalogCommands: Record<string, Command> = {
   discover: {
@@ -124,17 +125,20 @@ export const catalogCommands: Record<string, Command> = {
       const [id, text] = words
       const { catalog, store } = await verbs()
       const tool = await toolNamed(catalog, id!, 'explain')
-      const args = text === undefined ? {} : (JSON.parse(text) as Json)
+      const args = text === undefined ? undefined : readJson('JSON', text)
       const { permissions } = config.policy
       const rules = [...config.policy.rules, ...standingRules(store)]
       const danger = dangerOf(tool)
-      const verdict = decide({ tool: tool.id, effect: tool.effect, danger, args }, permissions, rules)
+      const asked = { tool: tool.id, effect: tool.effect, danger }
+      const verdict =
+        args === undefined ? decideEarly(asked, permissions, rules) : decide({ ...asked, args }, permissions, rules)
+      const { then, because } = verdict ?? { then: null, because: 'a rule asks for its arguments: give them as JSON' }
       const effect = { effect: tool.effect, effectFrom: tool.effectFrom, danger }
-      if (json) print(JSON.stringify({ tool: tool.id, ...effect, ...verdict }))
+      if (json) print(JSON.stringify({ tool: tool.id, ...effect, then, because }))
       else {
         const said = danger === null ? '' : `, and dangerous: ${danger}`
         print(
-          `${strong(verdict.then)}: ${verdict.because} (${tool.id} is "${tool.effect}" by ${tool.effectFrom}${said})`,
+          `${strong(then ?? 'it depends')}: ${because} (${visible(tool.id)} is "${tool.effect}" by ${tool.effectFrom}${said})`,
         )
       }
       return exit.done
