@@ -17,10 +17,11 @@ export function sendQuestions(response: ServerResponse, open: JsonObject[], answ
 
 /** `mayAnswer` is whether the browser has the token of this start. */
 export function sendQuestion(response: ServerResponse, question: Question, mayAnswer: boolean): void {
-  const { tool, effect, why, expiresAt, run, call, command } = question
+  const { tool, effect, why, expiresAt, run, call, command, intent } = question
   const origins = originLines(question)
   const body = html`<h1>Allow <code>${visible(tool)}</code>?</h1>
 <dl>
+${intent ? html`<dt>What the run is for, in the words of whoever started it</dt><dd>${visible(intent)}</dd>` : none}
 <dt>Asked because</dt><dd>${visible(why)}</dd>
 <dt>Effect</dt><dd>${effect ?? 'unknown'}</dd>
 ${origins.length === 0 ? none : html`<dt>Where the arguments came from</dt>${origins.map((line) => html`<dd>${line}</dd>`)}`}

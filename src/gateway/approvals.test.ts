@@ -20,7 +20,10 @@ async function open(t: TestContext) {
   t.after(leave)
   const ask = async (key: string) => {
     const code = `try { return (await mcp.fx.add({ key: args.key, by: 1 })).total } catch (error) { return error.message }`
-    const asked = await verbs.execute({ implementation: { type: 'code', code }, args: { key } }, caller)
+    const asked = await verbs.execute(
+      { intent: `count <${key}>`, implementation: { type: 'code', code }, args: { key } },
+      caller,
+    )
     assert.equal(asked.status, 'approval_required', JSON.stringify(asked))
     const [{ id, url }] = asked.approvals as unknown as [{ id: string; url: string }]
     return { id, url, run: String(asked.run) }
@@ -133,6 +136,7 @@ test('/approvals/:id shows what an agent wrote as text, and lets nothing run, lo
     const { text, headers: sent } = await send(`${door.url}/approvals/${id}`, { headers })
     assert.ok(!/<script|<img|onfocus="/.test(text), text)
     assert.match(text, /may call fx:add \(line 1\)/)
+    assert.ok(text.includes('count &lt;'), 'what it is for')
     assert.ok(text.includes('&lt;/textarea&gt;&lt;script&gt;') && text.includes('\\u202e'), text)
     const policy = String(sent['content-security-policy'])
     assert.match(
@@ -165,6 +169,7 @@ test('GET /api/approvals is what the command line lists', async (t) => {
     'expiresAt',
     'url',
     'command',
+    'intent',
     'mayCall',
     'isWhole',
   ])

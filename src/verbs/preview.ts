@@ -20,11 +20,12 @@ export async function withPreview(parts: Parts, answer: JsonObject, { started }:
   return { ...answer, ...preview } as unknown as JsonObject
 }
 
-/** A question with the tools that the plan of its run names; what policy would say of them is asked where it is judged. */
+/** A question with what its run is for and the tools that its plan names; what policy would say of them is asked where it is judged. */
 export function named(store: Store, question: JsonObject): JsonObject {
   const [first] = store.events(String(question.run), { type: 'run.started' })
   if (first?.type !== 'run.started') return question
-  return { ...question, ...namedBy(planOf(parsed(store, first.body.plan))) } as unknown as JsonObject
+  const { intent, plan } = first.body
+  return { ...question, intent, ...namedBy(planOf(parsed(store, plan))) } as unknown as JsonObject
 }
 
 /** A plan from its place in the record. */

@@ -14,7 +14,8 @@ export type Question = {
   expiresAt: string
   url: string | null
   command: string
-  /** Where it is shown to somebody who judges it: what else its run may call. */
+  /** Where it is shown to somebody who judges it: what its run is for, and what else it may call. */
+  intent?: string | null
   mayCall?: JsonObject[]
   isWhole?: boolean
   unread?: string

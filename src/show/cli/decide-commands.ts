@@ -139,7 +139,7 @@ export const decideCommands: Record<string, Command> = {
 }
 
 function lines(
-  { id, run, call, tool, effect, why, url, expiresAt }: Question,
+  { id, run, call, tool, effect, why, url, expiresAt, intent }: Question,
   args: string,
   origins: string[],
   plan: string[],
@@ -149,6 +149,7 @@ function lines(
     `${warn('?')} ${strong(visible(tool))} ${args}`,
     ...origins.map((line) => faint(`    ${line}`)),
     `  asked because: ${visible(why)}, effect: ${effect ?? 'unknown'}`,
+    ...(intent ? [`  the run is for: ${oneLine(intent)}`] : []),
     ...plan.map((line) => `  the plan of its run ${line}`),
     `  run ${run}, call ${call}; it expires in ${counted(minutes, 'minute')}`,
     `  metier approve ${id}   |   metier deny ${id}`,
