@@ -1,5 +1,7 @@
 /** Who goes on with a run after an answer, with a process for everyone: a gateway that can, else whoever answered, or nobody yet. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +15,9 @@ const program = (key: string) =>
   `try { return (await mcp.fx.add({ key: '${key}', by: 1 })).total } catch (error) { return error.code }`
 
 async function asked(space: Workspace, key: string): Promise<{ id: string; run: string; url: string | null }> {
-  const { json, stdout, code } = await metier(space, ['execute', '--code', '-', '--json'], { input: program(key) })
+  const { json, stdout, code } = await metier(space, ['execute', 'count', '--code', '-', '--json'], {
+    input: program(key),
+  })
   assert.deepEqual([code, json?.status], [5, 'approval_required'], stdout)
   return { ...json.approvals[0], run: json.run }
 }
@@ -97,6 +101,32 @@ test('a gateway with the same servers goes on with the run; with others it is le
   assert.deepEqual([approved.code, approved.json.result], [0, 1], approved.stdout)
   assert.deepEqual(await resumedBy(other, second.run), [userInfo().username])
   assert.deepEqual([made(space, 'a'), made(space, 'b')], [1, 1])
+})
+
+test('approvals watch shows each question as it comes, with all that is known of it, until it is stopped', async (t) => {
+  const space = workspace(t, { config })
+  const env = { PATH: process.env.PATH!, METIER_HOME: space.home, METIER_CONFIG: space.file, NO_COLOR: '1' }
+  const watch = spawn(binary, ['approvals', 'watch'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.after(() => watch.kill('SIGKILL'))
+  const ended = once(watch, 'exit')
+  await once(watch.stderr, 'data')
+  let shown = ''
+  watch.stdout.on('data', (chunk) => {
+    shown += chunk
+  })
+  const [first, second] = [await asked(space, 'a\u001b[2J'), await asked(space, 'b')]
+  while (!shown.includes(`metier deny ${second.id}`)) await once(watch.stdout, 'data')
+  assert.match(
+    shown,
+    /^\? fx:add \{\n {2}"key": "a\\u001b\[2J",\n {2}"by": 1\n\}\n {4}\/key: the program's own text, line 1\n/,
+  )
+  assert.match(
+    shown,
+    /asked because: .*effect: unsafe\n {2}the run is for: count\n {2}the plan of its run may call fx:add \(line 1\)/,
+  )
+  assert.equal(shown.split(`metier approve ${first.id}`).length, 2, 'each is shown once')
+  watch.kill('SIGINT')
+  assert.deepEqual(await ended, [0, null], 'to stop it is how it ends')
 })
 
 const needsBrowser = browserProgram === null ? 'needs chromium: node scripts/services.ts up chromium' : false
