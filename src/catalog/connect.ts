@@ -10,6 +10,7 @@ import {
 import { AppError, limits, type ServerConfig } from '#model'
 import { listenFor, listsOf, type Peer } from './attend.ts'
 import type { Guard } from './guard.ts'
+import { hide } from './hide.ts'
 import { HttpWire } from './http.ts'
 import type { Oauth } from './oauth.ts'
 import { SseWire } from './sse.ts'
@@ -25,6 +26,8 @@ export type Surroundings = {
   baseEnv: { PATH?: string; HOME?: string }
   /** Null where the configuration says with what right we come. */
   oauth: Oauth | null
+  /** Values that an error must not tell on, whatever the server wrote. */
+  secrets: readonly string[]
   /** The server says what its tools are; resolves when that is on the record. */
   changed: (definitions: ToolDefinition[]) => Promise<void>
   /** For whom the conversation is held, where it is not for everybody. */
@@ -42,6 +45,7 @@ export async function connect(
   stop: AbortSignal,
 ): Promise<Connection> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.upstreamStartMsMax)])
+  const whom = { name, config, secrets: surroundings.secrets }
   for (const manner of mannersOf(config, remembered)) {
     const wire = openWire(config, surroundings)
     try {
@@ -49,9 +53,8 @@ export async function connect(
     } catch (error) {
       await wire.close()
       const late = signal.aborted && !stop.aborted
-      if (late)
-        throw unreachable(name, config, wire, new Error(`it did not open within ${limits.upstreamStartMsMax} ms`))
-      if (manner.last || !speaksOtherwise(error)) throw unreachable(name, config, wire, error)
+      if (late) throw unreachable(whom, wire, new Error(`it did not open within ${limits.upstreamStartMsMax} ms`))
+      if (manner.last || !speaksOtherwise(error)) throw unreachable(whom, wire, error)
     }
   }
   throw new Error('one manner is always the last')
@@ -135,28 +138,30 @@ export async function listTools(client: Client, signal?: AbortSignal): Promise<T
   return (await client.listTools({}, signal === undefined ? options : { ...options, signal })).tools
 }
 
+type Whom = { name: string; config: ServerConfig; secrets: readonly string[] }
+
 /** Says what is known: the server's own last words, or what the network said. */
-export function unreachable(name: string, config: ServerConfig, wire: Wire | null, error: unknown): AppError {
+export function unreachable({ name, config, secrets }: Whom, wire: Wire | null, error: unknown): AppError {
   const known = causesOf(error).find((cause) => cause instanceof AppError)
   if (known !== undefined) return known
-  const words = wire instanceof StdioWire ? wire.stderr : ''
+  const words = hide(wire instanceof StdioWire ? wire.stderr : '', secrets)
   const end = wire instanceof StdioWire ? wire.end : null
-  const reason = end ?? reasonOf(error)
+  const reason = hide(end ?? reasonOf(error), secrets).slice(0, limits.upstreamReasonCharactersMax)
   const where = config.type === 'stdio' ? 'its command, arguments and environment' : 'its address and headers'
   const tail = words === '' ? '' : `; it wrote: ${words.slice(-limits.upstreamReasonCharactersMax)}`
+  const cause = secrets.length === 0 ? error : new Error(hide(reasonOf(error), secrets))
   return new AppError(
     'UPSTREAM_UNREACHABLE',
     `Cannot reach the server "${name}": ${reason}${tail}. Check ${where} with "metier doctor"`,
     { server: name },
-    error,
+    cause,
   )
 }
 
 /** The innermost cause is the one that says something. */
 function reasonOf(error: unknown): string {
   const inner = causesOf(error).at(-1)
-  const reason = inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
-  return reason.slice(0, limits.upstreamReasonCharactersMax)
+  return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
 }
 
 function causesOf(error: unknown): unknown[] {

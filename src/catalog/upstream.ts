@@ -220,7 +220,7 @@ export class Upstream {
   }
 
   #unreachable(wire: Wire | null, error: unknown): AppError {
-    return unreachable(this.#options.name, this.#options.config, wire, error)
+    return unreachable(this.#options, wire, error)
   }
 }
 
