@@ -1,23 +1,31 @@
 /** Tests of the catalogue against real MCP servers: what they have, what comes of a try, and that nothing of them stays behind. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { type Catalog, openCatalog, signatureOf } from '#catalog'
 import { type Json, limits, parseConfig, type Tool, type Try } from '#model'
 import { root, temporaryFolder } from '#test'
-import { descendantsOf, isAlive } from './descendants.ts'
+import { descendantsOf, isAlive, processOf } from './descendants.ts'
 
 const effectsServer = join(root, 'test', 'servers', 'effects.ts')
 const erasServer = join(root, 'test', 'servers', 'eras.ts')
 
-type Setup = { folder?: string; env?: Record<string, string>; servers?: object; server?: object; effects?: object }
+type Setup = {
+  folder?: string
+  env?: Record<string, string>
+  servers?: object
+  server?: object
+  effects?: object
+  secrets?: string[]
+}
 
 /** A catalogue with the effects server as `fx`, and others beside it. */
 function open(
   t: TestContext,
-  { folder = temporaryFolder(t), env = {}, servers = {}, server = {}, effects = {} }: Setup = {},
+  { folder = temporaryFolder(t), env = {}, servers = {}, server = {}, effects = {}, secrets = [] }: Setup = {},
 ) {
   const fx = {
     command: process.execPath,
@@ -31,6 +39,7 @@ function open(
     servers: config.servers,
     folder: join(folder, 'catalog'),
     baseEnv: { PATH: process.env.PATH!, HOME: '/somewhere' },
+    secrets,
     log: (line) => log.push(line),
   })
   t.after(() => catalog.close())
@@ -146,6 +155,16 @@ test('try() of a server that cannot start was not sent, and says what the server
     assert.match(outcome.error.message, saying)
     assert.match(outcome.error.message, /metier doctor/)
   }
+})
+
+test('problemOfServer() keeps quiet about secrets, whatever the server wrote before it ended', async (t) => {
+  const secret = 'very-secret-value'
+  const servers = { told: { command: 'sh', args: ['-c', 'echo "not $TOKEN" >&2; exit 3'], env: { TOKEN: secret } } }
+  const { catalog } = open(t, { servers, secrets: [secret] })
+  await catalog.tools({ server: 'told' })
+  const problem = catalog.problemOfServer('told:x')
+  assert.match(String(problem), /it wrote: not «secret»/)
+  assert(!inspect(problem, { depth: 9 }).includes(secret))
 })
 
 /** A server that lists one tool and then does as the script says when it is called. */
@@ -454,6 +473,27 @@ test('close() ends a server that minds neither SIGTERM nor the end of its input,
   assert(Date.now() - began < limits.upstreamStopMsMax + limits.upstreamDrainMsMax)
   await pause(100)
   assert.deepEqual(started.filter(isAlive), [])
+})
+
+test('a server that ends, by itself or by us, leaves nothing behind, also not two forks away in another session', async (t) => {
+  const file = join(temporaryFolder(t), 'estranged')
+  const { catalog } = open(t, { env: { ESTRANGED: file } })
+  const estranged = async () => {
+    while (!existsSync(file) || readFileSync(file, 'utf8') === '') await pause(20)
+    return processOf(Number(readFileSync(file, 'utf8')))!
+  }
+  await catalog.tools()
+  const first = await estranged()
+  rmSync(file)
+  await attempt(catalog, 'fx:die', {})
+  for (let round = 0; round < 100 && isAlive(first); round++) await pause(20)
+  assert(!isAlive(first), 'the server died')
+  await attempt(catalog, 'fx:read', { key: 'a' })
+  const second = await estranged()
+  assert(isAlive(second))
+  await catalog.close()
+  for (let round = 0; round < 100 && isAlive(second); round++) await pause(20)
+  assert(!isAlive(second), 'we ended it')
 })
 
 test('close() does not wait for a server that is still starting', async (t) => {

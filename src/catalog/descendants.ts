@@ -4,12 +4,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 /** With the time of its start, since a number may be given to another process later. */
 export type Process = { pid: number; parent: number; state: string; started: string }
 
-export function descendantsOf(pid: number): Process[] {
+/** Of those whose number is accepted. */
+export function processes(accepts: (pid: number) => boolean = () => true): Process[] {
   if (!existsSync('/proc/self/stat')) return []
-  const all = readdirSync('/proc', { encoding: 'utf8' })
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => processOf(Number(name)))
+  const numbers = readdirSync('/proc').map(Number).filter(Number.isInteger)
+  return numbers
+    .filter(accepts)
+    .map(processOf)
     .filter((process) => process !== null)
+}
+
+export function descendantsOf(pid: number): Process[] {
+  const all = processes()
   const found = new Map<number, Process>()
   for (let size = -1; size < found.size; ) {
     size = found.size
@@ -36,7 +42,7 @@ export function isAlive({ pid, started }: { pid: number; started: string }): boo
   return process !== null && process.started === started && process.state !== 'Z'
 }
 
-function processOf(pid: number): Process | null {
+export function processOf(pid: number): Process | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name, in parentheses, may hold anything; the fields after it are counted from the state, the third.

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { root, temporaryFolder } from '#test'
-import { descendantsOf, isAlive, type Process } from './descendants.ts'
+import { descendantsOf, isAlive, type Process, processOf } from './descendants.ts'
 import { openGuard } from './guard.ts'
 
 const servers = join(root, 'test', 'servers')
@@ -15,11 +16,12 @@ const servers = join(root, 'test', 'servers')
 async function hold(t: TestContext): Promise<{ holder: ChildProcess; below: Process[] }> {
   const effects = join(servers, 'effects.ts')
   const env = { STUBBORN: '1', DETACHED: '1' }
+  const files = ['a', 'b'].map((name) => join(temporaryFolder(t), name))
   const script = `${process.execPath} ${effects}; true`
   const config = {
     servers: {
-      a: { command: process.execPath, args: [effects], env },
-      b: { command: 'sh', args: ['-c', script], env },
+      a: { command: process.execPath, args: [effects], env: { ...env, ESTRANGED: files[0] } },
+      b: { command: 'sh', args: ['-c', script], env: { ...env, ESTRANGED: files[1] } },
     },
   }
   const args = [join(servers, 'holder.ts'), JSON.stringify(config), temporaryFolder(t)]
@@ -27,9 +29,18 @@ async function hold(t: TestContext): Promise<{ holder: ChildProcess; below: Proc
   t.after(() => holder.kill('SIGKILL'))
   const [said] = await once(holder.stdout!, 'data')
   assert.equal(String(said).trim(), 'started')
+  const estranged = await Promise.all(files.map(writtenIn))
+  // Their parents, which only started them, go at once.
+  for (let round = 0; round < 100 && descendantsOf(holder.pid!).length > 6; round++) await pause(20)
   const below = descendantsOf(holder.pid!)
-  assert.equal(below.length, 6, 'the guard, a shell, two servers, and what each of them started')
-  return { holder, below }
+  assert.equal(below.length, 6, 'the guard, a shell, two servers, and what each of them started in another group')
+  return { holder, below: [...below, ...estranged.map((pid) => processOf(pid)!)] }
+}
+
+/** The number of a process, once it is written there. */
+async function writtenIn(file: string): Promise<number> {
+  while (!existsSync(file) || readFileSync(file, 'utf8') === '') await pause(20)
+  return Number(readFileSync(file, 'utf8'))
 }
 
 async function livingAfter(processes: Process[], msMax: number): Promise<number[]> {

@@ -8,6 +8,7 @@ import { inOneLine, isObject, limits } from '#model'
 import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
 import { lineCutter, tailKeeper } from './lines.ts'
+import { endMarked } from './marks.ts'
 import { Receipts, understood } from './receipts.ts'
 
 export type StdioOptions = {
@@ -58,7 +59,7 @@ export class StdioWire implements Transport {
 
   async start(): Promise<void> {
     const { command, args, env, cwd, guard } = this.#options
-    const child = spawn('/bin/sh', ['-c', enterScript(env), 'sh', command, ...args], {
+    const child = spawn('/bin/sh', ['-c', enterScript(env, guard.firstMark), 'sh', command, ...args], {
       cwd,
       env,
       detached: true,
@@ -147,11 +148,12 @@ export class StdioWire implements Transport {
     }
   }
 
-  /** Whatever the server left behind in its group gets the rest of the grace, if it was asked to end, and then dies. */
+  /** Whatever the server left behind in its group gets the rest of the grace, if it was asked to end; then it dies, and what has gone elsewhere. */
   async #endGroup(group: number): Promise<void> {
     while (Date.now() < this.#graceUntil && signal(group, 0))
       await pause(limits.upstreamGonePollMs, null, { ref: false })
     signal(group, 'SIGKILL')
+    await endMarked(this.#options.guard.firstMark + group)
     this.#options.guard.forget(group)
   }
 

@@ -177,6 +177,8 @@ export const limits = {
   /** How long an answer may still be read after its server ended. */
   upstreamDrainMsMax: 1000,
   upstreamGonePollMs: 20,
+  /** How often we look for what a server left behind, and what that started meanwhile. */
+  markedRoundsMax: 8,
   /** How long a run waits for the servers of its dead owner to be gone. */
   leftoversMsMax: 10_000,
   /** Of a server's last words, what stands in an error. */

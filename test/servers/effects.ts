@@ -2,7 +2,8 @@
  * A small MCP server over stdio for tests: it writes every effect into a file of its own, so that a test can ask somebody who has
  * no part in Métier what really happened. EFFECTS names that file; LAG is the milliseconds between an effect and its answer;
  * STUBBORN makes it mind neither SIGTERM nor the end of its input, for half a minute; DETACHED makes it leave a process
- * in a group of its own; SAYS is another description of add.
+ * in a group of its own; ESTRANGED names a file for the number of a process that it starts two forks away, in another session; SAYS is
+ * another description of add.
  */
 import { spawn } from 'node:child_process'
 import { fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -21,7 +22,7 @@ type Tool = {
 }
 type Run = (args: Args, note: (phase: Entry['phase']) => void) => unknown
 
-const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, SAYS } = process.env
+const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, ESTRANGED, SAYS } = process.env
 const witness = file === undefined ? null : openSync(file, 'a')
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -186,3 +187,4 @@ if (STUBBORN) {
   setTimeout(() => process.exit(0), 30_000)
 }
 if (DETACHED) spawn('sleep', ['30'], { detached: true, stdio: 'ignore' }).unref()
+if (ESTRANGED) spawn('sh', ['-c', 'sleep 30 & echo $! >"$ESTRANGED"'], { detached: true, stdio: 'ignore' })
