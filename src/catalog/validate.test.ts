@@ -38,7 +38,9 @@ test('problemOf() names tool, field and what is expected', () => {
     [{ key: 1 }, 'key', 'Cannot call "fx:add": "key" must be string'],
     [{ key: 'a', by: 'x' }, 'by', 'Cannot call "fx:add": "by" must be number'],
     [{ key: 'a', mode: 'x' }, 'mode', 'Cannot call "fx:add": "mode" must be "fast" | "slow"'],
-    [{ key: 'a', list: [1, 'x'] }, 'list.1', 'Cannot call "fx:add": "list.1" must be number'],
+    [{ key: 'a', list: [1, 'x'] }, 'list.1', 'Cannot call "fx:add": "list.1" must be integer'],
+    [{ key: 'a', list: [1.5] }, 'list.0', 'Cannot call "fx:add": "list.0" must be integer'],
+    [{ key: 'A' }, 'key', 'Cannot call "fx:add": "key" must match the pattern ^[a-z]+$'],
     [{ key: 'a', either: 1 }, 'either', 'Cannot call "fx:add": "either" must be string | { id?: number }'],
     [{ key: 'a', 'a/b c': 1 }, 'a/b c', 'Cannot call "fx:add": "a/b c" must be string'],
     [
@@ -56,6 +58,30 @@ test('problemOf() names tool, field and what is expected', () => {
     assert.equal(problem.context.tool, 'fx:add')
     assert.equal(problem.code, message.includes('missing') ? 'MISSING_REQUIRED_PARAM' : 'INVALID_INPUT_PARAM')
     assert.equal(problem.fate, 'correct')
+  }
+})
+
+test('problemOf() says what to change, wherever the schema hides it', () => {
+  const closed = { type: 'object', properties: { city: {}, zip: {} }, additionalProperties: false }
+  const properties = {
+    place: closed,
+    places: { type: 'array', items: { $ref: '#/$defs/p' } },
+    'a/b': { type: 'string' },
+  }
+  const table: [more: JsonObject, args: Json, message: string][] = [
+    [{}, { place: { town: 1 } }, '"place.town" is not a parameter; there are city, zip'],
+    [{}, { places: [{ town: 1 }] }, '"places.0.town" is not a parameter; there are city, zip'],
+    [{ required: ['a/b'] }, {}, '"a/b" is missing, expected string'],
+    [
+      { anyOf: [{ required: ['place'] }, { required: ['places'] }] },
+      {},
+      '"arguments" must fit one of [{"required":["place"]},{"required":["places"]}]',
+    ],
+    [{ if: { required: ['place'] }, then: { required: ['a/b'] } }, { place: {} }, '"a/b" is missing, expected string'],
+  ]
+  for (const [more, args, message] of table) {
+    const input = { type: 'object', properties, $defs: { p: closed }, ...more } as JsonObject
+    assert.equal(problemOf(tool(input), args)?.message, `Cannot call "fx:add": ${message}`)
   }
 })
 

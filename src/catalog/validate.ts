@@ -7,7 +7,7 @@ import { decoded, refersTo, signatureOf } from './signature.ts'
 /** Null when the arguments fit, or when the schema is of no use: then the server judges alone. */
 export function problemOf(tool: Tool, args: Json): AppError | null {
   if (!isObject(args)) return invalid(tool, { param: 'arguments', details: 'must be an object' })
-  const error = errorsOf(tool, args).find(({ keyword }) => !wrappers.has(keyword))
+  const error = errorsOf(tool, args).find(({ keyword }) => !wrappers.has(keyword) && keyword !== 'if')
   return error === undefined ? null : explain(tool, args, error)
 }
 
@@ -32,7 +32,10 @@ export function explain(
   if (keyword === 'required') {
     const name = /"(.*)"/.exec(error)?.[1] ?? ''
     const param = [...path, name].join('.')
-    const expected = signatureOf(atPointer(schema, `/properties/${name}`), tool.input)
+    const expected = signatureOf(
+      propertiesOf(schema)[name] ?? propertiesOf(schemaOf(tool.input, path))[name],
+      tool.input,
+    )
     const message = `Cannot call "${tool.id}": "${param}" is missing, expected ${expected}`
     return new AppError('MISSING_REQUIRED_PARAM', message, { param, tool: tool.id })
   }
@@ -40,12 +43,41 @@ export function explain(
   const value = atPointer(args, decoded(instanceLocation.slice(1))) as Json
   const shown = JSON.stringify(value)?.length <= limits.previewCharactersMax ? { value } : {}
   if (keyword === 'false') {
-    const known = Object.keys(isObject(tool.input.properties) ? tool.input.properties : {})
+    const known = Object.keys(propertiesOf(schemaOf(tool.input, path.slice(0, -1))))
     return invalid(tool, { param, details: `is not a parameter; there are ${known.join(', ') || 'none'}`, ...shown })
   }
   const allowed = isObject(schema) && Array.isArray(schema.enum) ? { allowed_values: schema.enum } : {}
-  const details = plainWords.has(keyword) ? `must be ${signatureOf(schema, tool.input)}` : error
+  const details = detailsOf(keyword, schema, tool.input) ?? error
   return invalid(tool, { param, details, ...shown, ...allowed })
+}
+
+/** Where there is more to say than the validator does; undefined where there is not. */
+function detailsOf(keyword: string, schema: unknown, root: JsonObject): string | undefined {
+  if (!isObject(schema)) return undefined
+  if (keyword === 'type' && schema.type === 'integer') return 'must be integer'
+  if (keyword === 'pattern') return `must match the pattern ${cut(String(schema.pattern))}`
+  if (!plainWords.has(keyword)) return undefined
+  const signature = signatureOf(schema, root)
+  // Forms that say nothing of the type are shown as they stand.
+  return signature === 'unknown' ? `must fit one of ${cut(JSON.stringify(schema[keyword]))}` : `must be ${signature}`
+}
+
+function cut(text: string): string {
+  return text.length <= limits.previewCharactersMax ? text : `${text.slice(0, limits.previewCharactersMax)}…`
+}
+
+/** What the schema says of the value at a place of the arguments, as far as that is plain. */
+function schemaOf(root: JsonObject, path: string[]): unknown {
+  const followed = (schema: unknown) =>
+    isObject(schema) && typeof schema.$ref === 'string' ? refersTo(root, schema.$ref) : schema
+  return path.reduce<unknown>((here, key) => {
+    const items = isObject(here) ? here.items : undefined
+    return followed(propertiesOf(here)[key] ?? items)
+  }, root)
+}
+
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  return isObject(schema) && isObject(schema.properties) ? schema.properties : {}
 }
 
 /** The keys of a JSON Pointer that is written as an address. */
