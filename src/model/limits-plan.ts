@@ -5,11 +5,12 @@ export const planLimits = {
   structureSourceCharactersMax: 64 * 1024,
   structureStepsMax: 50_000,
   structureDefinitionsMax: 32,
-  /** Values that one expression may be, keys of a path, what one condition asks, what one call is given. */
+  /** Values that one expression may be, keys of a path, what one condition asks, what one call is given, and how often it is looked for. */
   structureOriginsMax: 16,
   structurePathMax: 12,
   structureTestsMax: 32,
   structureInputsMax: 64,
+  structureLooksMax: 1000,
   structureAnnotationsMax: 100,
   structureTextMax: 120,
   /** Of a run's results, what is remembered to tell where arguments come from, and how far it is looked through. */

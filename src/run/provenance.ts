@@ -104,7 +104,9 @@ class Provenance {
     const exact = sources.flatMap(({ source, rest }) => this.#borneOut(seat, source, rest, value) ?? [])
     const order = ['call', 'args', 'literal']
     exact.sort((a, b) => order.indexOf(a.source) - order.indexOf(b.source))
-    const found = exact[0] ?? this.#seenBefore(seat, value) ?? computedFrom(sources, seat)
+    const nearest = Math.min(...sources.map(({ rest }) => rest.length))
+    const near = sources.filter(({ rest }) => rest.length === nearest)
+    const found = exact[0] ?? this.#seenBefore(seat, value) ?? computedFrom(near, seat)
     return found === null ? null : { path, ...found }
   }
 

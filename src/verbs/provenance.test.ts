@@ -53,6 +53,26 @@ test('execute() tells of each argument of a call that is asked about where it ca
       },
     ],
     [
+      `${read}const call = { key: r.value.id + '!', by: args.n * 2 };\ncall.ms = 0;\nawait mcp.fx.add(call)`,
+      { n: 1 },
+      {
+        '/key': { source: 'call', call: '1', resultPath: '/value/id', computed: true },
+        '/by': { source: 'args', resultPath: '/n', computed: true },
+        '/ms': { source: 'literal', line: 3 },
+      },
+    ],
+    [
+      `${read}const add = (call) => mcp.fx.add({ ms: 1, ...r.value, ...call });\nawait add({ key: args.key, by: 2 + 2 })`,
+      { key: 'x' },
+      {
+        '/ms': { source: 'literal', line: 2 },
+        '/id': { source: 'call', call: '1', resultPath: '/value/id' },
+        '/n': { source: 'call', call: '1', resultPath: '/value/n' },
+        '/key': { source: 'args', resultPath: '/key' },
+        '/by': { source: 'literal', line: 3, computed: true },
+      },
+    ],
+    [
       `${read}const hidden = Object.values(r.value); await tool('fx:' + args.t, { key: hidden[0], by: 1 })`,
       { t: 'add' },
       { '/key': { source: 'call', call: '1', resultPath: '/value/id' }, '/by': { source: 'literal', line: 2 } },

@@ -64,6 +64,20 @@ export class Origins {
     return found
   }
 
+  /** What was written for it: the whole first, then what was put under its members; nothing where it may be something else. */
+  writtenAs(node: AnyNode): { from: AnyNode; under: string[] }[] {
+    const here = bare(node)
+    if (here.type !== 'Identifier') return [{ from: here, under: [] }]
+    const definitions = this.#scopes.variableOf(here)?.definitions ?? []
+    const isPlain = definitions.every(({ path, under, exact }) => exact && path.length === 0 && !under.includes('*'))
+    if (!isPlain || definitions.length > limits.structureDefinitionsMax) return []
+    const [wholes, parts] = [
+      definitions.filter((one) => one.under.length === 0),
+      definitions.filter((one) => one.under.length > 0),
+    ]
+    return wholes.length === 1 ? [{ from: bare(wholes[0]!.from), under: [] }, ...parts] : []
+  }
+
   #read(node: AnyNode, path: string[]): Origin[] {
     switch (node.type) {
       case 'Literal':

@@ -237,6 +237,9 @@ test('structureOf() reads annotations in both forms', () => {
 
 test('structureOf() never throws, and stays within its bounds on hostile programs', () => {
   const deep = (open: string, close: string, count: number) => `return ${open.repeat(count)}1${close.repeat(count)}`
+  const copies = (of: string) => Array.from({ length: 20 }, (_, i) => `k${i}: ${of}`).join()
+  const levels = (count: number) =>
+    Array.from({ length: count }, (_, i) => `const o${i + 1} = { ${copies(`o${i}`)} };`).join('')
   const hostile = [
     `(async function () {\n${deep('(', ')', 20_000)}\n})`,
     `(async function () {\n${deep('[', ']', 50_000)}\n})`,
@@ -250,6 +253,8 @@ test('structureOf() never throws, and stays within its bounds on hostile program
     `(async function () {\n${'try { await mcp.a.b(); '.repeat(600)}${'} catch {} '.repeat(600)}\n})`,
     `(async function () {\nconst t = ${Array.from({ length: 40 }, () => '(args.x ? "a" : "b")').join(' + ')}; await tool(t)\n})`,
     `(async function () {\n${'args.list.map((x) => '.repeat(300)}1${')'.repeat(300)}\n})`,
+    `(async function () {\nconst o0 = { a: x() };${levels(11)} await mcp.a.b(o11)\n})`,
+    `(async function () {\nconst o = {};${Array.from({ length: 20 }, (_, i) => `o.k${i} = { o };`).join('')} await mcp.a.b(o)\n})`,
     `(async function () {\nreturn "${'x'.repeat(1024 * 1024)}"\n})`,
   ]
   for (const source of hostile) {
