@@ -61,11 +61,8 @@ export class Conductor {
       broken: (error) => this.#broken(error),
     }
     this.#calls = new Calls(desk, journal.spent)
-    const { promise, resolve, reject } = Promise.withResolvers<Settlement>()
-    this.settled = promise
-    this.#settle = resolve
-    this.#fail = reject
-    promise.catch(() => {})
+    ;({ promise: this.settled, resolve: this.#settle, reject: this.#fail } = Promise.withResolvers<Settlement>())
+    this.settled.catch(() => {})
   }
 
   /** Nothing is sent before every recorded result was delivered and every recorded call was issued again. */
@@ -283,6 +280,7 @@ export class Conductor {
     const body = { ...outcome, callCount: this.#seats.callCount, ms: now() - journal.startedAt }
     this.#close()
     chain.finish(body).then(() => this.#settle(outcome.status), this.#fail)
+    this.#score.ended?.(outcome.status)
   }
 
   /** Nothing more can happen here, but maybe elsewhere. */

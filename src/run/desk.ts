@@ -5,6 +5,7 @@ import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
 import type { Pretend } from './mocks.ts'
 import type { Queue } from './queue.ts'
+import type { Settlement } from './stop.ts'
 
 export type Desk = {
   chain: Chain
@@ -62,4 +63,6 @@ export type Score = Pick<
   program: Program
   /** A program that runs as a call: the same id always gives the same chance. */
   nest(code: string, args: string, id: string, now: number): Promise<Program>
+  /** The end of the run has its place in the record, and is not yet on disk. */
+  ended?: (settlement: Settlement) => void
 }

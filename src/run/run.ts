@@ -67,6 +67,8 @@ export type ActiveRun = {
   settled: Promise<Settlement>
   /** Resolves with the first question to a human. */
   asked: Promise<void>
+  /** Resolves when its end has its place in the record: what will be said of it can be made while that reaches the disk. */
+  ended: Promise<Settlement>
   /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
   durable(): Promise<void>
   /** All its events, where this process wrote them from the first on and they are small; else null, and the store has them. */
@@ -121,6 +123,7 @@ export function openEngine(parts: Parts): Engine {
     const watched = watchRun(journal, rootOf(journal, prepared, heard), programs.nest(journal, heard))
     const secrets = secretsOf(seed, chain, config)
     const pretend = mode === 'run' ? null : pretending(mocks as Mocks, openRecorded(store))
+    const end = Promise.withResolvers<Settlement>()
     const conductor = new Conductor({
       ...parts,
       ...live,
@@ -131,6 +134,7 @@ export function openEngine(parts: Parts): Engine {
       secrets,
       policy,
       pretend,
+      ended: end.resolve,
       now,
       pause,
     })
@@ -143,6 +147,7 @@ export function openEngine(parts: Parts): Engine {
       run: chain.run,
       settled: over.then((settlement) => goOnIfAnswered(chain, settlement)),
       asked: conductor.asked,
+      ended: end.promise,
       durable: () => chain.durable(),
       told: () => chain.told(),
       cancel: (asked) => conductor.cancel(asked),

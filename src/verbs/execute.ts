@@ -148,11 +148,13 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
   caller.signal?.addEventListener('abort', cancel, { once: true })
   const over = new AbortController()
   const waits = waitMs === null ? [] : [late(waitMs, over.signal), question(store, active, caller, over.signal)]
+  let told: Told | null = null
+  active.ended.then((status) => (told = answerTold(store, active, status))).catch(() => {})
   try {
     const settlement = await Promise.race([active.settled, ...waits])
     await active.durable()
-    const view = viewNow(store, active, settlement)
-    return await withPreview(parts, madeFrom(view, answerFrom(store, view)), view)
+    const { view, answer } = (isFinished(settlement) && told) || answerRead(store, active.run)
+    return await withPreview(parts, madeFrom(view, answer), view)
   } finally {
     // With a reason of its own: an exception made for nobody would cost more than all else here.
     over.abort('settled')
@@ -160,12 +162,19 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
   }
 }
 
-/** What this process wrote itself, and nobody adds to any more, need not be read back. */
-function viewNow(store: Store, { run, told }: ActiveRun, settlement: unknown): RunView {
-  const events = isFinished(settlement) ? told() : null
-  // Where the run was suspended and went on at once, its end was written by another hand.
-  const isWhole = events?.at(-1)?.type === 'run.finished'
-  return isWhole ? viewOf({ run, status: settlement as RunRow['status'] }, events) : viewRun(store, run)
+type Told = { view: RunView; answer: JsonObject }
+
+/** What this process wrote itself, and nobody adds to any more, need not be read back; it is made while its end reaches the disk. */
+function answerTold(store: Store, { run, told }: ActiveRun, status: RunRow['status']): Told | null {
+  const events = told()
+  if (events === null) return null
+  const view = viewOf({ run, status }, events)
+  return { view, answer: answerFrom(store, view) }
+}
+
+function answerRead(store: Store, run: RunId): Told {
+  const view = viewRun(store, run)
+  return { view, answer: answerFrom(store, view) }
 }
 
 /** Never resolves where it is over before. */
