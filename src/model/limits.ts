@@ -85,7 +85,9 @@ export const limits = {
   /** Texts of programs that are kept ready to run. */
   programsReadyMax: 64,
   /** A program that waited for so long may lose its box to another; it is played again when its result comes. */
-  programIdleMsMin: 100,
+  programIdleMsMin: 5,
+  /** Of what a program heard, for playing it again without reading the record. */
+  programKeptCharactersMax: 16 * 1024,
   /** Open at a time, warm ones included; one more is refused, never queued: a nested program would wait for its own parent. */
   boxesMax: 32,
   /** A backstop for what the engine does between two of its ticks: the verdict is in ticks, this only kills. */

@@ -2,17 +2,24 @@
  * Few boxes, many programs: a program has a box while it moves. One that waits may lose its box to another that has something
  * to do, and when its own result comes it is played again from the record, as after a crash.
  */
-import { AppError, type Delivery, type Program, type Turn } from '#model'
+import { AppError, type Delivery, limits, type Program, type Turn } from '#model'
 
 /** How a program gets a box, and what it has heard in its life, from the record. */
 export type Source = { open(): Promise<Program>; heard(): Promise<Map<number, Delivery>> }
 
 export type Share = { program(source: Source): Program }
 
-type Sharer = { idleSince: number | null; sleep(): void }
+/** `playedMs` is how long its turns took: about what playing it again would take. */
+type Sharer = { idleSince: number | null; playedMs: number; sleep(): void }
 
-/** At most so many have a box; who waits for one takes it from who has waited for at least `idleMs` itself. */
-export function openShare({ most, idleMs }: { most: number; idleMs: number }): Share {
+/** `keptMax` bounds what is kept of what a program heard, in characters. */
+type ShareOptions = { most: number; idleMs: number; keptMax?: number }
+
+/**
+ * At most so many have a box; who waits for one takes it from who has waited for at least `idleMs` itself, and for as long as it would
+ * take to play it again: so what is lost to playing again is never more than what was lost to waiting.
+ */
+export function openShare({ most, idleMs, keptMax = limits.programKeptCharactersMax }: ShareOptions): Share {
   const awake = new Set<Sharer>()
   const queue: (() => void)[] = []
   let taken = 0
@@ -39,18 +46,18 @@ export function openShare({ most, idleMs }: { most: number; idleMs: number }): S
   function look(): void {
     clearTimeout(timer)
     const now = performance.now()
+    let soonest = Number.POSITIVE_INFINITY
     for (const one of [...awake]) {
       if (queue.length === 0) return
       if (one.idleSince === null) continue
-      const rest = one.idleSince + idleMs - now
-      if (rest > 0) {
-        timer = setTimeout(look, rest + 1)
-        return
-      }
+      const rest = one.idleSince + Math.max(idleMs, one.playedMs) - now
+      soonest = Math.min(soonest, rest)
+      if (rest > 0) continue
       awake.delete(one)
       one.sleep()
       give()
     }
+    if (queue.length > 0 && soonest < Number.POSITIVE_INFINITY) timer = setTimeout(look, Math.max(0, soonest) + 1)
   }
 
   const rested = (one: Sharer) => {
@@ -62,7 +69,8 @@ export function openShare({ most, idleMs }: { most: number; idleMs: number }): S
   const left = (one: Sharer) => {
     if (awake.delete(one)) give()
   }
-  return { program: (source) => sharing(source, { take, give, rested, left, woke: (one) => void awake.add(one) }) }
+  const places = { take, give, rested, left, woke: (one: Sharer) => void awake.add(one), keptMax }
+  return { program: (source) => sharing(source, places) }
 }
 
 type Places = {
@@ -71,15 +79,19 @@ type Places = {
   woke(one: Sharer): void
   rested(one: Sharer): void
   left(one: Sharer): void
+  keptMax: number
 }
 
 function sharing(source: Source, places: Places): Program {
   const heard: number[] = []
+  /** The same with what it heard, as long as that is little: else it is read where it was written. */
+  let kept: Map<number, Delivery> | null = new Map()
+  let keptCharacters = 0
   let box: Promise<Program> | null = null
   let open = 0
   let isStarted = false
   let isOver = false
-  const self: Sharer = { idleSince: null, sleep }
+  const self: Sharer = { idleSince: null, playedMs: 0, sleep }
 
   function sleep(): void {
     box?.then((program) => program.drop()).catch(() => {})
@@ -106,8 +118,14 @@ function sharing(source: Source, places: Places): Program {
 
   /** What it did then it does again, and nobody listens. */
   async function playAgain(program: Program, before: number[]): Promise<void> {
-    const deliveries = await source.heard()
+    const deliveries = kept ?? (await source.heard())
     await Promise.all([program.start(), ...before.map((call) => program.deliver(deliveries.get(call)!))])
+  }
+
+  function keep(delivery: Delivery): void {
+    keptCharacters += delivery.text.length
+    if (keptCharacters > places.keptMax) kept = null
+    kept?.set(delivery.call, delivery)
   }
 
   async function turn(act: (program: Program) => Promise<Turn>): Promise<Turn> {
@@ -116,7 +134,10 @@ function sharing(source: Source, places: Places): Program {
     self.idleSince = null
     box ??= wake()
     try {
-      const taken = await box.then((program) => (isOver ? nothing : act(program)))
+      const program = await box
+      const began = performance.now()
+      const taken = isOver ? nothing : await act(program)
+      self.playedMs += performance.now() - began
       if (taken.end !== undefined) over()
       return taken
     } catch (error) {
@@ -142,6 +163,7 @@ function sharing(source: Source, places: Places): Program {
     deliver(delivery) {
       const turned = turn((program) => program.deliver(delivery))
       heard.push(delivery.call)
+      keep(delivery)
       return turned
     },
     drop() {

@@ -140,7 +140,7 @@ function cancelSoon(disk: Disk, roll: Dice): void {
 function programsOf(seed: number, chain: Chain, disk: Disk): Pick<Score, 'program' | 'nest'> {
   const program = hashedProgram(String(seed))
   if (seed % 2 === 0) return { program, nest: async (code, _args, id) => hashedProgram(code, id) }
-  const share = openShare({ most: 1, idleMs: 0 })
+  const share = openShare({ most: 1, idleMs: 0, keptMax: 0 })
   const shared = (path: string, code: string) => {
     const heard = async () => {
       await chain.durable()

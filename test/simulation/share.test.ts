@@ -1,6 +1,7 @@
 /** Programs that take the one box from each other again and again say what they would have said with a box of their own. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Delivery, Program, Turn } from '#model'
 import { openShare } from '#run'
 import { dice } from '#test'
@@ -32,7 +33,7 @@ test('openShare() never opens more boxes than there are, and every program moves
   let opened = 0
   for (let seed = 1; seed <= 40; seed++) {
     let boxes = 0
-    const share = openShare({ most: 2, idleMs: 0 })
+    const share = openShare({ most: 2, idleMs: 0, ...(seed % 2 === 0 && { keptMax: 20 }) })
     const lives = Array.from({ length: 6 }, async (_, at) => {
       const name = `${seed} ${at}`
       const life: Life = { turns: [], deliveries: [] }
@@ -84,4 +85,20 @@ test('openShare() gives a place on when a box cannot be had, dies, or is dropped
   await assert.rejects(late, { code: 'CANCELLED' })
   const last = share.program({ open: async () => ({ ...busy, start: async () => turn, drop: () => {} }), heard })
   assert.deepEqual(await last.start(), turn)
+})
+
+test('openShare() takes the box of a program that is soon played again, before that of one that is not', async () => {
+  const share = openShare({ most: 2, idleMs: 0 })
+  const heard = async () => new Map<number, Delivery>()
+  const turn: Turn = { calls: [{ tool: 'w:step', args: '{}' }], logs: [] }
+  const dropped: string[] = []
+  const open = (name: string, ms: number) => async (): Promise<Program> => ({
+    start: () => pause(ms, turn),
+    deliver: async () => turn,
+    drop: () => void dropped.push(name),
+  })
+  await share.program({ open: open('long', 500), heard }).start()
+  await share.program({ open: open('short', 0), heard }).start()
+  await share.program({ open: open('next', 0), heard }).start()
+  assert.deepEqual(dropped, ['short'])
 })
