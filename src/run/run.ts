@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
+  AppError,
   type Config,
   type Event,
   type EventBodies,
@@ -102,7 +103,16 @@ export function openEngine(parts: Parts): Engine {
   const standing = openStandingRules(store)
   const programs = openPrograms(boxes, config.record.operations)
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
+  /** What is about to be owned here: whoever closes waits for it, so that it is left in order. */
+  const entering = new Set<Promise<ActiveRun>>()
   let closing = false
+
+  const enter = async (take: () => Promise<ActiveRun>): Promise<ActiveRun> => {
+    if (closing) throw leaving()
+    const entered = take()
+    entering.add(entered)
+    return entered.finally(() => entering.delete(entered))
+  }
 
   const policyOf = ({ started: { permissions }, rules }: Journal) => ({
     permissions,
@@ -194,10 +204,12 @@ export function openEngine(parts: Parts): Engine {
     if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
     const prepared = await prepare(clean.plan, boxes)
     const started = startedBody(clean, prepared, seed, config, catalog)
-    const chain = store.startRun(newId<RunId>(now()), started)
-    for (const seal of seals) chain.seal(...seal)
-    if (started.key !== undefined) await chain.durable()
-    return conduct(chain, newJournal(started, chain.lastAt()), prepared, request)
+    return enter(async () => {
+      const chain = store.startRun(newId<RunId>(now()), started)
+      for (const seal of seals) chain.seal(...seal)
+      if (started.key !== undefined) await chain.durable()
+      return conduct(chain, newJournal(started, chain.lastAt()), prepared, request)
+    })
   }
 
   /** Two that resume one run at the same time get the same one. */
@@ -212,12 +224,14 @@ export function openEngine(parts: Parts): Engine {
   const takeUp = async (run: RunId, by: string, live?: Live): Promise<ActiveRun> => {
     await endLeftovers(run)
     const prepared = await fitFor(run)
-    const chain = await store.takeRun(run)
-    const journal = journalOf(run)
-    const { engine, isolation } = prepared
-    chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
-    catalog.carryOver(run, serversOf(journal))
-    return conduct(chain, journal, prepared, live)
+    return enter(async () => {
+      const chain = await store.takeRun(run)
+      const journal = journalOf(run)
+      const { engine, isolation } = prepared
+      chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
+      catalog.carryOver(run, serversOf(journal))
+      return conduct(chain, journal, prepared, live)
+    })
   }
 
   /** What may keep us from going on with a run is looked at before it is ours: else nobody could. */
@@ -247,11 +261,13 @@ export function openEngine(parts: Parts): Engine {
     const forkedFrom = { run, at: String(at), ...(args === undefined ? {} : { args }) }
     const started = { ...same, actor, servers: catalog.digests(), forkedFrom }
     const copied = eventsBefore(events, at)
-    const chain = store.startRun(newId<RunId>(now()), started)
-    copyEvents(chain, copied, store.text)
-    await chain.durable()
-    const journal = journalOf(chain.run)
-    return conduct(chain, journal, await preparedFor(journal, boxes))
+    return enter(async () => {
+      const chain = store.startRun(newId<RunId>(now()), started)
+      copyEvents(chain, copied, store.text)
+      await chain.durable()
+      const journal = journalOf(chain.run)
+      return conduct(chain, journal, await preparedFor(journal, boxes))
+    })
   }
 
   const replay = async (run: RunId): Promise<Rehearsal> => {
@@ -263,9 +279,14 @@ export function openEngine(parts: Parts): Engine {
 
   const close = async () => {
     closing = true
+    await Promise.allSettled(entering)
     await Promise.allSettled([...active.values()].map((run) => run.leave()))
   }
   return { start, resume, fork, replay, active: (run) => active.get(run), close }
+}
+
+function leaving(): AppError {
+  return new AppError('UPSTREAM_UNREACHABLE', 'Cannot begin: this process is stopping; try again when it is back')
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
