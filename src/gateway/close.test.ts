@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { closeServer } from './close.ts'
 
-async function openServer(answer: (response: ServerResponse) => void) {
+async function openServer(answer: (response: ServerResponse) => void, options: RequestInit = {}) {
   const open = new Set<ServerResponse>()
   const server = createServer((_, response) => {
     open.add(response)
@@ -14,7 +14,7 @@ async function openServer(answer: (response: ServerResponse) => void) {
     answer(response)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const answered = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const answered = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, options)
   answered.catch(() => {})
   await once(server, 'request')
   return { server, open, answered }
@@ -22,15 +22,22 @@ async function openServer(answer: (response: ServerResponse) => void) {
 
 test('closeServer() lets an open answer finish', async () => {
   const { server, open, answered } = await openServer((response) => setTimeout(() => response.end('late'), 100))
-  await closeServer(server, open, 10_000)
+  await closeServer(server, open, AbortSignal.timeout(10_000))
   assert.equal(await (await answered).text(), 'late')
 })
 
 test('closeServer() does not wait longer than the limit for an answer that never comes', async () => {
   const { server, open, answered } = await openServer(() => {})
   const start = performance.now()
-  await closeServer(server, open, 100)
+  await closeServer(server, open, AbortSignal.timeout(100))
   const ms = performance.now() - start
   assert.ok(ms >= 90 && ms < 5000, `${ms} ms`)
+  await assert.rejects(answered)
+})
+
+test('closeServer() does not wait for a request that has not come whole', async () => {
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) })
+  const { server, open, answered } = await openServer(() => {}, { method: 'POST', body, duplex: 'half' })
+  await closeServer(server, open, AbortSignal.timeout(60_000))
   await assert.rejects(answered)
 })

@@ -20,7 +20,7 @@ type Options = {
   passthrough?: string
 }
 
-export type Endpoints = { at(path: string): McpEndpoint | null; close(): Promise<void> }
+export type Endpoints = { at(path: string): McpEndpoint | null } & Pick<McpEndpoint, 'answered' | 'close'>
 
 /** An endpoint is opened when it is first asked for. */
 export function openEndpoints({ verbs, version, log, executes, forms, catalog, passthrough }: Options): Endpoints {
@@ -42,6 +42,9 @@ export function openEndpoints({ verbs, version, log, executes, forms, catalog, p
       const endpoint = openMcpEndpoint(servers, log, executes)
       open.set(path, endpoint)
       return endpoint
+    },
+    async answered(late) {
+      await Promise.all([...open.values()].map((endpoint) => endpoint.answered(late)))
     },
     async close() {
       await Promise.all([...open.values()].map((endpoint) => endpoint.close()))

@@ -47,6 +47,8 @@ export async function serveHttp(options: Options): Promise<HttpDoor> {
     requestTimeout: http.requestMsMax,
     headersTimeout: http.requestMsMax,
     connectionsCheckingInterval: Math.min(limits.httpCheckMs, http.requestMsMax),
+    keepAlive: true,
+    keepAliveInitialDelay: limits.httpSilentMs,
   })
   server.maxConnections = limits.httpConnectionsMax
   await listen(server, host, options.port)
@@ -73,7 +75,8 @@ export async function serveHttp(options: Options): Promise<HttpDoor> {
   const close = async () => {
     if (stop.signal.aborted) return
     stop.abort()
-    await Promise.all([mcp.close(), closeServer(server, openResponses, limits.httpStopMsMax)])
+    await mcp.answered(AbortSignal.timeout(limits.httpAnswersMsMax))
+    await Promise.all([mcp.close(), closeServer(server, openResponses, AbortSignal.timeout(limits.httpStopMsMax))])
   }
   return { url, token: token.value, close }
 }

@@ -101,6 +101,18 @@ test('/mcp aborts the signal of a call that a client of the legacy era cancels',
   assert.equal((door.verbs.callers[0]!.signal!.reason as { code: string }).code, 'CANCELLED')
 })
 
+test('/mcp ends the stream of a request that a client of the legacy era cancels, and its id is free again', async (t) => {
+  const { url, verbs } = await openDoor(t)
+  const { session } = await post(url, initialize)
+  const execute = { name: 'execute', arguments: { args: { waitMs: 60_000 } } }
+  const slow = post(url, { id: 7, method: 'tools/call', params: execute }, session!)
+  await until(() => verbs.runs().length === 1)
+  await post(url, { method: 'notifications/cancelled', params: { requestId: 7 } }, session!)
+  assert.deepEqual([(await slow).status, (await slow).answer], [200, null])
+  assert.equal(verbs.runs()[0]!.status, 'cancelled')
+  assert.deepEqual((await post(url, { id: 7, method: 'ping' }, session!)).answer.result, {})
+})
+
 test('/mcp serves a plain client of the legacy era that knows nothing but fetch', async (t) => {
   const { url } = await openDoor(t)
   const hello = await post(url, initialize)

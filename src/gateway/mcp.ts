@@ -10,6 +10,7 @@ import {
 import { isObject, type JsonObject, limits } from '#model'
 import type { Known } from './authentication.ts'
 import { readBody } from './body.ts'
+import { whenClosed } from './close.ts'
 import { paramMismatch } from './param-headers.ts'
 import { callsIn, type Rate, sendTooOften } from './rate.ts'
 import { idOf, sendRpcError } from './reply.ts'
@@ -17,6 +18,8 @@ import { openSessions } from './sessions.ts'
 
 export type McpEndpoint = {
   serve(request: Known, response: ServerResponse): Promise<void>
+  /** Settled when every call under way was answered, or when it is late. */
+  answered(late: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -40,11 +43,16 @@ export function openMcpEndpoint(servers: McpServers, log: (line: string) => void
   const { bus } = servers
   const modern = createMcpHandler(servers.forRequest, { legacy: 'reject', onerror, ...(bus && { bus }) })
   const serveModern = toNodeHandler(modern, { onerror })
+  const open = new Set<ServerResponse>()
 
   const serve: McpEndpoint['serve'] = async (request, response) => {
     if (request.method !== 'POST') return sessions.serve(request, response, undefined)
     const body = await readBody(request)
     if (!body.ok) return sendRpcError(response, body.status, body.code, body.message)
+    if (isCall(body.value)) {
+      open.add(response)
+      response.once('close', () => open.delete(response))
+    }
     const calls = callsIn(body.value)
     const seconds = calls === 0 ? 0 : executes.take(request.auth?.clientId ?? '', calls)
     if (seconds > 0) return sendTooOften(response, seconds, body.value)
@@ -58,7 +66,7 @@ export function openMcpEndpoint(servers: McpServers, log: (line: string) => void
   const close = async () => {
     await Promise.all([sessions.close(), modern.close(), servers.close?.()])
   }
-  return { serve, close }
+  return { serve, answered: (late) => whenClosed([...open], late), close }
 }
 
 /** Heard until the answer is closed; the stream is opened at once, whether there is something to hear yet or not. */
@@ -75,6 +83,10 @@ function hear(
 
 export function isListening(body: unknown): body is { params: JsonObject } {
   return isObject(body) && body.method === 'subscriptions/listen' && isObject(body.params)
+}
+
+function isCall(body: unknown): boolean {
+  return [body].flat().some((message) => isObject(message) && message.method === 'tools/call')
 }
 
 const headerMismatch = -32020

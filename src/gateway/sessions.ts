@@ -12,8 +12,8 @@ type Session = {
   transport: NodeStreamableHTTPServerTransport
   openResponses: number
   owner: string | undefined
-  /** The ids of the requests under way: an answer finds its request by nothing else. */
-  ids: Set<string>
+  /** The ids of the requests under way, each with how many share its stream: an answer finds its request by nothing else. */
+  ids: Map<string, number>
 }
 
 const invalidRequest = -32600
@@ -49,7 +49,7 @@ export function openSessions(
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
     })
-    const session: Session = { transport, openResponses: 0, owner, ids: new Set() }
+    const session: Session = { transport, openResponses: 0, owner, ids: new Map() }
     transport.onclose = () => void (transport.sessionId && sessions.delete(transport.sessionId))
     transport.onerror = ({ message }) => log(`mcp: ${message.slice(0, limits.previewCharactersMax)}`)
     await (await newServer()).connect(transport)
@@ -78,19 +78,28 @@ export function openSessions(
         'Cannot answer: another request of this session has the same id',
       )
     }
-    for (const id of ids) session.ids.add(id)
+    for (const id of ids) session.ids.set(id, ids.length)
     session.openResponses++
     response.once('close', () => {
       session.openResponses--
       for (const id of ids) session.ids.delete(id)
     })
     await session.transport.handleRequest(request, response, body)
+    // A cancelled request gets no answer, and nothing else would end its stream.
+    for (const id of cancelledIn(body))
+      if (session.ids.get(JSON.stringify(id)) === 1) session.transport.closeSSEStream(id)
   }
 
   const close = async () => {
     await Promise.all([...sessions.values()].map(({ transport }) => transport.close()))
   }
   return { serve, close }
+}
+
+function cancelledIn(body: unknown): (string | number)[] {
+  const { method, params } = isObject(body) ? body : {}
+  const id = method === 'notifications/cancelled' && isObject(params) ? params.requestId : undefined
+  return typeof id === 'string' || typeof id === 'number' ? [id] : []
 }
 
 /** Of the requests in a body; a number and the same text are two ids. */

@@ -36,9 +36,10 @@ export function newStartToken(url: string): StartToken {
   }
 }
 
-/** Of the link that "metier serve" prints. */
+/** Of the link that "metier serve" prints; what stands before the query is not looked at, since anybody may send anything there. */
 export function tokenIn({ url = '' }: IncomingMessage): string | null {
-  return new URL(url, 'http://localhost').searchParams.get('token')
+  const query = url.indexOf('?')
+  return query < 0 ? null : new URLSearchParams(url.slice(query)).get('token')
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest()

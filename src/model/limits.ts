@@ -164,7 +164,9 @@ export const limits = {
   httpBodyBytesMax: 4 * 1024 * 1024,
   httpBodyDepthMax: 512,
   httpSessionsMax: 1000,
-  httpStopMsMax: 5000,
+  /** Of a gateway that stops: for the answers of runs that were let go of, then for who is slow to read. With all else that is within ten seconds. */
+  httpAnswersMsMax: 1000,
+  httpStopMsMax: 3000,
   executeWaitMsDefault: 45_000,
   /** How long an answer waits after a question that the client cannot show. */
   questionMsMax: 2000,
@@ -223,6 +225,8 @@ export const limits = {
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,
   httpConnectionsMax: 2048,
+  /** A connection that is silent for so long is asked by the kernel whether anybody is still there. */
+  httpSilentMs: 60_000,
   gatewayTokenCharactersMin: 32,
   /** Over HTTP, where no other number is asked for. */
   runsListedDefault: 1000,
