@@ -13,6 +13,26 @@ test('GET /healthz answers with the version', async (t) => {
   assert.deepEqual(JSON.parse((await send(`${url}/healthz`)).text), { ok: true, version: '1.2.3' })
 })
 
+test('GET /metrics tells the figures of the record and of the process as Prometheus reads them', async (t) => {
+  const { url, verbs } = await openDoor(t)
+  await verbs.execute({ args: {} }, { actor: { kind: 'cli', name: 'test' } })
+  const { status, headers, text } = await send(`${url}/metrics`)
+  assert.deepEqual([status, headers['content-type']], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+  const families = text.split(/^(?=# HELP )/m)
+  for (const family of families) {
+    const [, name, type, samples] =
+      /^# HELP (\w+) [^\n]+\n# TYPE \1 (gauge|counter)\n((?:\1(?:\{\w+="[\w.]+"\})? \d+(?:\.\d+)?\n)+)$/.exec(family) ??
+      []
+    assert.ok(samples, family)
+    assert.equal(name!.endsWith('_total'), type === 'counter', family)
+  }
+  assert.match(text, /^metier_info\{version="1\.2\.3"\} 1$/m)
+  assert.match(text, /^metier_runs\{status="done"\} 1$/m)
+  assert.match(text, /^metier_runs\{status="uncertain"\} 0$/m)
+  assert.match(text, /^metier_record_events 2$/m)
+  assert.equal(new Set(families.map((family) => family.split(' ')[2])).size, families.length)
+})
+
 test('GET /api/… answers as the verbs do', async (t) => {
   const { url, verbs } = await openDoor(t)
   await verbs.execute({ args: { a: 1 } }, { actor: { kind: 'cli', name: 'test' } })

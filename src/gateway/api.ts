@@ -2,6 +2,7 @@
 import { AppError, limits } from '#model'
 import { type Answer, approvalRoutes, type Routes } from './approvals.ts'
 import { parseLastEventId, sendRunLines, streamEvents } from './events.ts'
+import { sendMetrics } from './metrics.ts'
 import { sendPage } from './page.ts'
 import { sendError, sendJson } from './reply.ts'
 import type { StartToken } from './start-token.ts'
@@ -25,6 +26,7 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
   const fixed: Record<string, Answer> = {
     '/': (_, response) => sendPage(response, url, version),
     '/healthz': (_, response) => sendJson(response, { ok: true, version }),
+    '/metrics': (_, response) => sendMetrics(response, verbs, version),
     '/api/runs': ({ url = '' }, response) => sendJson(response, verbs.runs(limitOf(url))),
     '/api/events': sendEvents,
     '/api/tools': async (_, response) => sendJson(response, await verbs.tools()),

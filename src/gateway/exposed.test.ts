@@ -7,7 +7,7 @@ import { serveHttp } from './gateway.ts'
 import { surface } from './surface.ts'
 
 test('/mcp lists exposed tools after the three, and a call of one is a run of one call with its own result', async (t) => {
-  const expose = ['fx:big', 'fx:none', 'fx:add', 'fx:flaky']
+  const expose = ['fx:big', 'fx:none', 'fx:add', 'fx:flaky', 'fx:big']
   const rules = [{ tool: 'fx:add', args: { '/key': 'denied' }, then: 'deny' }]
   const verbs = await openSpace(workspace(t, { config: { expose, policy: { permissions: 'privileged', rules } } }))
   const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })

@@ -7,9 +7,14 @@ import type { Caller, Verbs } from './verbs.ts'
 /** `server__name`, since a colon is not for names of tools. */
 const nameOf = ({ server, name }: Tool) => `${server}__${name}`
 
-/** In the order of the configuration, as their servers describe them; those of a server that cannot be asked are left out. */
+/**
+ * In the order of the configuration, as their servers describe them; those of a server that cannot be asked are left out. A
+ * name stands there once, for the first that has it: hosts refuse a list that has it twice.
+ */
 export async function exposedTools(verbs: Verbs): Promise<SurfaceTool[]> {
-  return (await verbs.exposed()).map((tool) => ({
+  const tools = await verbs.exposed()
+  const isFirst = (tool: Tool, index: number) => tools.findIndex((other) => nameOf(other) === nameOf(tool)) === index
+  return tools.filter(isFirst).map((tool) => ({
     name: nameOf(tool),
     description: tool.description,
     inputSchema: { ...tool.input, type: 'object' },

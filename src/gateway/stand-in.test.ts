@@ -105,6 +105,7 @@ export function standIn(): StandIn {
       return events.filter(({ line }) => JSON.parse(line).run === run).map(({ line }) => line)
     },
     events: (seq, limit) => events.slice(seq, seq + limit),
+    stats: () => ({ events: events.length, runs: { done: runs.size }, calls: 0, bytes: 4096 }),
     whole: () => null,
     onChange(listener) {
       listeners.add(listener)

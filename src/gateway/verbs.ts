@@ -22,5 +22,6 @@ export type Verbs = Pick<
   | 'recentLedger'
   | 'lines'
   | 'events'
+  | 'stats'
   | 'onChange'
 >

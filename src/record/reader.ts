@@ -26,7 +26,7 @@ export type RunRow = {
   count: number
 }
 
-export type Stats = { events: number; runs: number; bytes: number }
+export type Stats = { events: number; runs: Partial<Record<RunStatus, number>>; calls: number; bytes: number }
 
 type ChainRow = { n: number; type: string; line: string }
 
@@ -123,7 +123,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       })
     },
     ...openApprovalReads(database),
-    stats: () => readStats(database),
+    stats: () => readStats(database, isAlive),
   }
 }
 
@@ -148,12 +148,23 @@ function toRunRow(row: Record<string, unknown>, isAlive: (process: ProcessId) =>
   }
 }
 
-function readStats(database: DatabaseSync): Stats {
-  const counts = database.prepare(`SELECT sum(n) AS events, count(*) - 1 AS runs FROM run`).get() as {
-    events: number
-    runs: number
+/** Of what is kept: what was purged is counted no longer. */
+function readStats(database: DatabaseSync, isAlive: (process: ProcessId) => boolean): Stats {
+  const rows = database
+    .prepare(
+      'SELECT status, owner, count(*) AS runs, sum(call_count) AS calls, sum(n) AS events FROM run GROUP BY 1, 2',
+    )
+    .all() as { status: RunStatus | 'home'; owner: ProcessId | null; runs: number; calls: number; events: number }[]
+  const stats: Stats = { events: 0, runs: {}, calls: 0, bytes: 0 }
+  for (const { status, owner, runs, calls, events } of rows) {
+    stats.events += events
+    stats.calls += calls
+    if (status === 'home') continue
+    const isAbandoned = status === 'running' && (owner === null || !isAlive(owner))
+    const now = isAbandoned ? 'interrupted' : status
+    stats.runs[now] = (stats.runs[now] ?? 0) + runs
   }
   const pages = database.prepare('PRAGMA page_count').get()!.page_count as number
   const size = database.prepare('PRAGMA page_size').get()!.page_size as number
-  return { ...counts, bytes: pages * size }
+  return { ...stats, bytes: pages * size }
 }

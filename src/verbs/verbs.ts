@@ -13,7 +13,7 @@ import {
   type RunId,
   type Tool,
 } from '#model'
-import { homePaths, openStore, openVerifier, type Store, verify } from '#record'
+import { homePaths, openStore, openVerifier, type Stats, type Store, verify } from '#record'
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
 import { answerOf, notFound } from './answer.ts'
@@ -75,6 +75,8 @@ export type Verbs = {
   /** The events of one run as they stand, each with its line. */
   lines(run: string): string[]
   events(seq: number, limit: number): { seq: number; line: string }[]
+  /** How much of everything the record holds. */
+  stats(): Stats
   onChange(listener: () => void): () => void
   isolation(): Promise<IsolationReport>
   /** Lets go of every run under way, so that it can be resumed; requests that wait for one are answered. */
@@ -156,6 +158,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
       return store.lines(id(run))
     },
     events: (seq, limit) => store.eventsSince(seq, limit),
+    stats: () => store.stats(),
     onChange: (listener) => store.onChange(listener),
     isolation: () => boxes.isolation(),
     letGo,

@@ -1,6 +1,6 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
-import { AppError, type Json, type JsonObject, type Tool, type ToolDiff, visible } from '#model'
+import { AppError, type Json, type JsonObject, limits, type Tool, type ToolDiff, visible } from '#model'
 import { dangerOf, decide, decideEarly, standingRules } from '#run'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
@@ -17,7 +17,7 @@ export const catalogCommands: Record<string, Command> = {
     words: [1, 100],
     run: async ({ verbs, words, options, caller, json, print, note, config }) => {
       const { server, schemas } = options
-      const limit = numberOption(options, 'limit', 1)
+      const limit = numberOption(options, 'limit', 1, limits.discoverLimitMax)
       const input = {
         intent: words.join(' '),
         ...(limit === undefined ? {} : { limit }),

@@ -52,6 +52,7 @@ test('a wrong word in a command is exit code 2, and is said without a stack', as
   }
   assert.equal(await wrong('runs', '--limit', 'abc'), 'metier: --limit takes a whole number of at least 1, not "abc"')
   assert.match(await wrong('serve', '--port', '70000'), /--port takes a whole number from 0 to 65535, not "70000"/)
+  assert.match(await wrong('discover', 'x', '--limit', '51'), /--limit takes a whole number from 1 to 50, not "51"/)
   assert.match(await wrong('execute', '--code', 'none.ts'), /Cannot read none.ts: there is no such file/)
   assert.match(await wrong('execute', '--code', '-', '--args', '{'), /Cannot read --args: it is not JSON/)
   assert.match(await wrong('artifact', 'put', 'none.txt'), /Cannot read none.txt: there is no such file/)
@@ -116,6 +117,20 @@ test('a configuration that is no readable file is told as that, and a setting th
   const served = await serve(t, space)
   await served.stop()
   assert.match(served.stderr(), /unread +\/polcy: there is no such setting/)
+})
+
+test('serve says where it is, also to a program, and that a tool to expose is not there; so does doctor', async (t) => {
+  const space = workspace(t, { config: { expose: ['fx:add', 'fx:none', 'gone:read'] } })
+  const { code, json } = await metier(space, ['doctor', '--json'])
+  const { ok, detail } = json.checks.find(({ name }: { name: string }) => name === 'expose')
+  assert.deepEqual([code, ok, detail], [1, false, 'there is no fx:none, no gone:read'])
+  const served = await serve(t, space, ['--json'])
+  const [document] = await once(served.child.stdout!, 'data')
+  const { url, mcp, home, servers, answer } = JSON.parse(document)
+  assert.deepEqual([url, mcp, home, servers], [served.url, `${served.url}/mcp`, space.home, ['fx']])
+  assert.ok(served.stderr().includes(answer), 'the link with the token')
+  await served.stop()
+  assert.match(served.stderr(), /expose +gone:read: the configuration has no such server/)
 })
 
 test('a run goes on where nobody reads what is told of it, and a host that is gone leaves no call in doubt', async (t) => {

@@ -1,7 +1,8 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
-import { AppError, type Config, type IsolationReport, isWeaker, limits, toAppError } from '#model'
+import type { HttpDoor } from '#gateway'
+import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToolId, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
@@ -66,21 +67,12 @@ async function http(context: Context): Promise<number> {
   const host = typeof options.host === 'string' ? options.host : config.http.host
   const port = numberOption(options, 'port', 0, 65_535) ?? config.http.port
   const verbs = await context.verbs()
-  const { serveHttp, tokenFile } = await import('#gateway')
+  const { serveHttp } = await import('#gateway')
   const { home, http: door } = config
   const passthrough = passthroughOf(context)
   const behind = { verbs, catalog: verbs.catalog, ...(passthrough !== undefined && { passthrough }) }
   const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
-  const isolation = await verbs.isolation()
-  note(welcome(door.url ?? served.url, config.home, isolation, Object.keys(config.servers).length))
-  const unread = unreadOurs(config)
-  if (unread.length > 0) note(`  unread   ${unread.join(', ')}: there is no such setting`)
-  if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
-  if (door.auth === 'oauth')
-    note(
-      `  oauth    every request needs a token of ${door.issuer} for ${door.audience ?? `${door.url ?? served.url}/mcp`}`,
-    )
-  note(`  answer   ${door.url ?? served.url}/approvals?token=${served.token}`)
+  await tell(context, served)
   const leave = verbs.serveAt(door.url ?? served.url, options['no-resume'] !== true)
   await forget(context)
   const daily = setInterval(() => void forget(context), dayMs)
@@ -93,6 +85,26 @@ async function http(context: Context): Promise<number> {
   await verbs.letGo()
   await served.close()
   return exit.done
+}
+
+/** At the terminal where it is and what it needs; to a program the same as one document. */
+async function tell({ config, verbs, json, print, note }: Context, { url, token }: HttpDoor): Promise<void> {
+  const { home, http: door, expose } = config
+  const servers = Object.keys(config.servers)
+  const at = door.url ?? url
+  const isolation = await (await verbs()).isolation()
+  const { tokenFile } = await import('#gateway')
+  const answer = `${at}/approvals?token=${token}`
+  note(welcome(at, home, isolation, servers.length))
+  const unread = unreadOurs(config)
+  if (unread.length > 0) note(`  unread   ${unread.join(', ')}: there is no such setting`)
+  const lost = expose.filter((id) => !servers.includes(splitToolId(id)!.server))
+  if (lost.length > 0) note(`  expose   ${lost.join(', ')}: the configuration has no such server`)
+  if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
+  if (door.auth === 'oauth')
+    note(`  oauth    every request needs a token of ${door.issuer} for ${door.audience ?? `${at}/mcp`}`)
+  note(`  answer   ${answer}`)
+  if (json) print(JSON.stringify({ url: at, mcp: `${at}/mcp`, home, isolation, servers, answer }))
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -151,6 +163,7 @@ async function examine(context: Context): Promise<Check[]> {
     await sandboxCheck(context),
     ...(await found('tiers', () => tierChecks(context))),
     ...(await found('servers', () => serverChecks(context))),
+    ...(await found('expose', () => exposeCheck(context))),
     ...(await found('record', () => recordCheck(context))),
   )
   return checks
@@ -204,6 +217,17 @@ async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
       ? { name: `server ${server}`, ok: true, detail: `${count} tools` }
       : { name: `server ${server}`, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
   })
+}
+
+/** A host sees nothing of a tool that is not there, and nobody would ever say so. */
+async function exposeCheck({ verbs, config }: Context): Promise<Check[]> {
+  const { expose, file } = config
+  if (expose.length === 0) return []
+  const there = (await (await verbs()).exposed()).map(({ id }) => id)
+  const missing = expose.filter((id) => !there.includes(id))
+  if (missing.length === 0) return [{ name: 'expose', ok: true, detail: `${there.length} tools beside the three` }]
+  const detail = `there is no ${missing.join(', no ')}`
+  return [{ name: 'expose', ok: false, detail, fix: `correct "expose" in ${file}` }]
 }
 
 /** Whoever reads it need not be sent here. */
