@@ -67,8 +67,11 @@ function nextOf(mock: Json | undefined, tool: string, used: Map<string, number>)
   return mock[Math.min(index, mock.length - 1)]
 }
 
+/** `{ error }` is a failure where it is in words; `{ error: true }` is a value that some tool gives. */
 function resultOf(mock: Json, call: OpenCall): Result {
-  if (!isObject(mock) || Object.keys(mock).length !== 1 || mock.error === undefined) return { ok: true, value: mock }
+  const isFailure =
+    isObject(mock) && Object.keys(mock).length === 1 && (typeof mock.error === 'string' || isObject(mock.error))
+  if (!isFailure) return { ok: true, value: mock }
   const { code, message } = isObject(mock.error) ? mock.error : { code: undefined, message: mock.error }
   const named = isErrorCode(code) ? code : 'TOOL_ERROR'
   return { ok: false, error: new AppError(named, String(message ?? 'A mocked error'), { tool: call.tool } as never) }

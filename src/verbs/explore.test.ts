@@ -85,6 +85,12 @@ test('explore finds every path of programs whose branches are known, and nothing
     ['two functions', `return await mcp.fx.read({ key: 'a' }).then(() => 1, () => 2)`, [1, 2]],
     ['chain', `${read}switch (true) { case r.n > 10: return 1; case r.n > 5: return 2; default: return 3 }`, [1, 2, 3]],
     ['thrown', `${read}if (r.bad) throw new Error('no'); return 1`, [1, 'PROGRAM_ERROR']],
+    [
+      'given up',
+      `for (let i = 0; i < 2; i++) try { await mcp.fx.read({ key: 'a' }); return i } catch {} return 'gave up'`,
+      [0, 1, 'gave up'],
+    ],
+    ['loud', `for (let i = 0; i < 2000; i++) console.log(i);\n${read}return r.value ? 1 : 2`, [1, 2]],
     ['stuck', `while (true) await mcp.fx.read({ key: 'a' })`, ['BUDGET_EXCEEDED']],
     ['busy', `${read}if (r.a) while (true) {} return 1`, ['SANDBOX_RESOURCE_LIMIT', 1]],
   ]
@@ -114,9 +120,13 @@ test('explore tells what leads into each path, with mocks that lead there again,
     { tool: 'fx:put', args: { key: 'k', value: 1 } },
   ])
   assert.deepEqual(loud.mocks, { args: { loud: true } })
-  for (const { mocks, result } of paths) {
-    const again = await verbs.execute({ implementation: { type: 'code', code }, mode: 'dry-run', mocks }, caller)
-    assert.deepEqual(again.result, result)
+  const wrong = `${read}return r.error ? 'wrong' : 'right'`
+  for (const each of [code, wrong]) {
+    for (const { mocks, result } of (await explore(verbs, each)).paths) {
+      const implementation = { type: 'code', code: each }
+      const again = await verbs.execute({ implementation, mode: 'dry-run', mocks }, caller)
+      assert.deepEqual(again.result, result, JSON.stringify(mocks))
+    }
   }
   const labels = graph.edges.map(({ from, to, label, paths: by }) => `${from} -${label ?? ''}-> ${to} ${by}`)
   assert.deepEqual(labels, [

@@ -1,5 +1,6 @@
 /** A program in which every arm of a branch says that it is taken, the first time it is; for exploring, where nothing is recorded. */
 import type { AnyNode } from 'acorn'
+import { limits } from '#model'
 import { isFunction } from './syntax.ts'
 
 /** Where two stand at one place: what closes comes first, and of what opens that which reaches further. */
@@ -7,14 +8,17 @@ type Insert = { at: number; text: string; closes: boolean; reach: number }
 
 const sign = '\u0001arm '
 
-/** Stands around the program, on the wrapper's own lines: no line of the program moves, and no name of it hides the console. */
-const opening = '(($$arm) => '
+/**
+ * Stands around the program, on the wrapper's own lines: no line of the program moves, and no name of it hides the console. What
+ * the program itself logs goes nowhere, so that its arms are heard however much that is. A failure is told a few times: to fail
+ * once more and give up is another path.
+ */
+const opening = '(($$arm, console) => '
 const closing = `)(((debug, seen) => {
   const say = (id, arm) => {
     const key = id + ' ' + arm
-    if (seen[key]) return
-    seen[key] = true
-    debug(${JSON.stringify(sign)} + key)
+    seen[key] = (seen[key] || 0) + 1
+    if (seen[key] <= (arm === 'catch' ? ${limits.exploreCallsPerPlaceMax} : 1)) debug(${JSON.stringify(sign)} + key)
   }
   return (id, form, value) => {
     if (form === 'if') say(id, value ? 'then' : 'else')
@@ -23,7 +27,7 @@ const closing = `)(((debug, seen) => {
     else say(id, form)
     return value
   }
-})(console.debug, { __proto__: null }))`
+})(console.debug, { __proto__: null }), new Proxy(console, { get: () => () => {} }))`
 
 /** `ids` names the branches and loops; an arm of a switch is told by its number. */
 export function markArms(source: string, ids: ReadonlyMap<AnyNode, string>): string {
