@@ -90,6 +90,13 @@ export class Fields {
     }
   }
 
+  /** Where a field that nobody reads would change what the others mean. */
+  only(names: readonly string[]): void {
+    for (const name of Object.keys(this.values)) {
+      if (!names.includes(name)) this.report(name, 'a name that means nothing', `one of ${names.join(', ')}`)
+    }
+  }
+
   #value<Value extends Json>(
     name: string,
     fits: (value: Json) => value is Value,

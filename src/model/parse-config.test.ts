@@ -229,7 +229,16 @@ test('parseConfig() tells every problem at once, with its path and without any v
         h: { type: 's3cret and more than a word', command: 'x' },
       },
       expose: ['nocolon'],
-      policy: { permissions: 'standart', rules: [{ then: 'maybe', args: { path: 1 } }, 3] },
+      policy: {
+        permissions: 'standart',
+        rules: [
+          { then: 'maybe', args: { path: 1 } },
+          3,
+          { then: 'allow', tools: 'a:b' },
+          { then: 'deny', effect: 'unsave', tool: 'a' },
+        ],
+        rule: [],
+      },
       sandbox: { minTier: 'none' },
       budget: { calls: -1 },
       record: { retentionDays: 0, secrets: ['('] },
@@ -257,6 +266,10 @@ test('parseConfig() tells every problem at once, with its path and without any v
     '/policy/rules/0/args': 'a key that is no JSON Pointer',
     '/policy/rules/1': 'a number',
     '/policy/rules/1/then': 'nothing',
+    '/policy/rules/2/tools': 'a name that means nothing',
+    '/policy/rules/3/effect': '"unsave"',
+    '/policy/rules/3/tool': 'no tool',
+    '/policy/rule': 'a name that means nothing',
     '/sandbox/minTier': '"none"',
     '/budget/calls': 'a number',
     '/record/retentionDays': 'a number',
@@ -278,11 +291,11 @@ test('parseConfig() lists fields that nobody reads and goes on', () => {
   const config = parse({
     servers: { a: { command: 'x', alwaysAllow: [] } },
     inputs: [],
-    policy: { rule: [] },
+    sandbox: { tier: 'os' },
     nats: { servers: [] },
     http: { tls: true },
   })
-  const fields = ['/servers/a/alwaysAllow', '/policy/rule', '/http/tls', '/inputs', '/nats']
+  const fields = ['/servers/a/alwaysAllow', '/sandbox/tier', '/http/tls', '/inputs', '/nats']
   assert.deepEqual(config.unknownFields, fields)
 })
 

@@ -168,19 +168,23 @@ function within(reading: Reading, path: string): string {
 
 function readPolicy(fields: Fields): Config['policy'] {
   const permissions = fields.oneOf('permissions', ['minimal', 'standard', 'privileged'], 'standard')
-  const rules = fields.sections('rules').map((rule): PolicyRule => {
-    const read: PolicyRule = { then: rule.oneOf('then', ['allow', 'ask', 'deny']) }
-    if (rule.has('tool')) read.tool = rule.string('tool')
-    if (rule.has('effect')) read.effect = rule.string('effect')
-    if (rule.has('args')) read.args = rule.map('args', isJson, 'an object by JSON Pointer')
-    for (const pointer of Object.keys(read.args ?? {})) {
-      if (!/^(\/|$)/.test(pointer)) rule.report('args', 'a key that is no JSON Pointer', 'keys that begin with "/"')
-    }
-    rule.end()
-    return read
-  })
-  fields.end()
+  const rules = fields.sections('rules').map(readRule)
+  fields.only(['permissions', 'rules'])
   return { permissions, rules }
+}
+
+/** A word that is written wrong would make a rule hold for nothing, or for everything: it is refused, not left unread. */
+function readRule(rule: Fields): PolicyRule {
+  const read: PolicyRule = { then: rule.oneOf('then', ['allow', 'ask', 'deny']) }
+  if (rule.has('tool')) read.tool = rule.string('tool')
+  if (read.tool !== undefined && !/[:*]/.test(read.tool)) rule.report('tool', 'no tool', 'a pattern of "server:name"')
+  if (rule.has('effect')) read.effect = rule.oneOf('effect', ['read', 'idempotent', 'keyed', 'unsafe'])
+  if (rule.has('args')) read.args = rule.map('args', isJson, 'an object by JSON Pointer')
+  for (const pointer of Object.keys(read.args ?? {})) {
+    if (!/^(\/|$)/.test(pointer)) rule.report('args', 'a key that is no JSON Pointer', 'keys that begin with "/"')
+  }
+  rule.only(['tool', 'effect', 'args', 'then'])
+  return read
 }
 
 function readSandbox(fields: Fields): Config['sandbox'] {
