@@ -107,13 +107,13 @@ const toolError = text({ code: 'TOOL_ERROR', message: 'no', context: {}, fate: '
 test('dagProgram() skips a task whose condition is false, with what depends on it', async () => {
   const program = dagProgram([
     task('a'),
-    task('yes', { when: { $from: 'a', path: '/n', equals: 1 } }),
+    task('yes', { when: { $from: 'a', path: '', equals: { k: [null], n: 1 } } }),
     task('no', { when: { $from: 'a', path: '/n', equals: 2 } }),
     task('after', { dependsOn: ['no'] }),
     task('there', { when: { $from: 'a', path: '/m', exists: false } }),
   ])
   await program.start()
-  const { calls } = await program.deliver({ call: 1, ok: true, text: '{"n":1}', now: 0 })
+  const { calls } = await program.deliver({ call: 1, ok: true, text: '{"n":1,"k":[null]}', now: 0 })
   assert.deepEqual(
     calls.map((call) => call.task),
     ['yes', 'there'],

@@ -1,4 +1,5 @@
 /** A graph of tasks as a program: a pure state machine that issues the calls that are ready and binds results to arguments. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   AppError,
   type DagTask,
@@ -127,7 +128,7 @@ class Graph {
   #isWanted({ when }: DagTask): boolean {
     if (when === undefined) return true
     const value = look(when, this.#results)
-    return when.exists === undefined ? toText(value) === toText(when.equals) : (value !== undefined) === when.exists
+    return when.exists === undefined ? isSame(value, when.equals) : (value !== undefined) === when.exists
   }
 
   #begin(task: DagTask): void {
@@ -171,6 +172,12 @@ class Graph {
     const [only = ''] = done
     return { ok: true, value: last.length === 1 ? (this.#results.text(only) ?? 'null') : this.#results.textOf(done) }
   }
+}
+
+/** Whatever the order of keys; both as the record has them, so that a replay finds the same. */
+function isSame(value: Json | undefined, wanted: Json | undefined): boolean {
+  if (value === undefined || wanted === undefined) return false
+  return isDeepStrictEqual(JSON.parse(toText(value)), JSON.parse(toText(wanted)))
 }
 
 function notItems(task: DagTask, found: Json): AppError {
