@@ -24,6 +24,8 @@ export const planLimits = {
   recordedRunsMax: 100,
   sampleStepsMax: 1000,
   sampleItemsMax: 100,
+  /** Of a replayed call, so many of the arguments that differ are told. */
+  differencesShownMax: 10,
   exploreBranchesDefault: 16,
   exploreBranchesMax: 256,
   /** Tries for each path that is looked for; calls on one path; calls from one place whose results are varied. */

@@ -4,11 +4,11 @@ import { type Json, limits } from '#model'
 export type Leaf = { path: string; value: Json }
 
 /** Texts, numbers, truths and nulls, and what is empty, each with its JSON Pointer. */
-export function leavesOf(root: Json): Leaf[] {
+export function leavesOf(root: Json, most: number = limits.provenanceLeavesMax): Leaf[] {
   const found: Leaf[] = []
   visit(root, '', (path, value, isLeaf) => {
     if (isLeaf) found.push({ path, value })
-    return found.length < limits.provenanceLeavesMax
+    return found.length < most
   })
   return found
 }

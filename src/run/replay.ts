@@ -1,6 +1,7 @@
 /** Compares what a replayed program issues with what the record holds, and keeps what has to move on when the replay is over. */
-import { AppError, type IssuedCall, limits } from '#model'
+import { AppError, type IssuedCall, type Json, limits, toText } from '#model'
 import type { Journal, RecordedCall } from './journal.ts'
+import { leavesOf } from './leaves.ts'
 import { placeOf } from './place.ts'
 
 export type Issue = { call: IssuedCall; id: string; now: number }
@@ -48,9 +49,41 @@ function mismatch(recorded: RecordedCall, call: IssuedCall | null): AppError {
     call: recorded.id,
     recorded: shown(recorded),
     replayed: call === null ? null : shown(call),
+    ...(call === null ? {} : { differences: differencesOf(recorded.args, call.args) }),
   })
 }
 
 function shown({ tool, args }: IssuedCall): { tool: string; args: string } {
   return { tool, args: args.slice(0, limits.previewCharactersMax) }
+}
+
+type Difference = { path: string; recorded: string | null; replayed: string | null }
+
+/** The single values that differ, each as JSON, null where there is none; if all are the same, their keys stand in another order. */
+function differencesOf(recorded: string, replayed: string): Difference[] {
+  const [before, after] = [textsOf(recorded), textsOf(replayed)]
+  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path))
+  return paths.slice(0, limits.differencesShownMax).map((path) => {
+    const [one = null, other = null] = [before.get(path), after.get(path)]
+    const first = differsAt(one ?? '', other ?? '')
+    return { path, recorded: around(one, first), replayed: around(other, first) }
+  })
+}
+
+function differsAt(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at += 1
+  return at
+}
+
+/** Of a long text, the part in which it begins to differ. */
+function around(text: string | null, at: number): string | null {
+  if (text === null || text.length <= limits.previewCharactersMax) return text
+  const from = Math.max(0, at - limits.previewCharactersMax / 4)
+  return `${from === 0 ? '' : '… '}${text.slice(from, from + limits.previewCharactersMax)} …`
+}
+
+function textsOf(args: string): Map<string, string> {
+  const leaves = leavesOf(JSON.parse(args) as Json, limits.provenanceStepsMax)
+  return new Map(leaves.map(({ path, value }) => [path, toText(value)]))
 }
