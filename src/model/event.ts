@@ -48,14 +48,16 @@ export type EventBodies = {
     /** The W3C trace context in which the run was asked for. */
     traceparent?: string
     parent?: string
-    /** `args` are those that the call at the fork gets in place of the program's. */
-    forkedFrom?: { run: string; at: string; args?: unknown }
+    /** `args` are those that the call at the fork gets in place of the program's; `startedAt` is the time of its first turn. */
+    forkedFrom?: { run: string; at: string; args?: unknown; startedAt?: string }
   }
   'call.issued': {
     call: string
     tool: string
     task?: string
     args: RawJson | unknown
+    /** What a fork puts in place of the program's arguments. */
+    edited?: RawJson | unknown
     effect: Effect | null
     effectFrom: EffectOrigin | null
     key?: string
@@ -75,6 +77,8 @@ export type EventBodies = {
     /** As the tool reported it. */
     usage?: Usage
     by: 'upstream' | 'mock' | 'record' | 'human' | 'engine'
+    /** When it arrived in the run that it was taken from. */
+    arrivedAt?: string
   }
   'approval.asked': {
     approval: string

@@ -5,6 +5,8 @@ import type { ErrorData } from './errors.ts'
 export type IssuedCall = {
   tool: string
   args: string
+  /** Why the program could not say it as JSON: it is on the record, and refused there. */
+  refused?: string
   /** The task of a graph that it belongs to. */
   task?: string
   /** A program that runs in a box of its own as this call; its own calls are numbered below it. */

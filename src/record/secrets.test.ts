@@ -29,7 +29,7 @@ test('hide() replaces what a pattern matches, in values and keys, also inside lo
   const [first, again, second] = text.match(/«secret:[0-9a-f]{32}»/g)!
   assert.equal(first, again, 'the same value has the same placeholder')
   assert.notEqual(first, second)
-  assert.deepEqual(reveal(hidden, 'a'), { value, foreign: [] })
+  assert.deepEqual(reveal(hidden, 'a'), { value, foreign: [], isLost: false })
 })
 
 test('hide() finds a known secret in every form that it may take', () => {
@@ -122,9 +122,9 @@ test('hide() breaks up what only looks like a placeholder, and reveal() leaves s
   const real = hide('sk-abcdefgh1', 'a') as string
   const echoed = hide({ [`say ${real}`]: real }, 'evil')
   assert.equal(JSON.stringify(echoed).includes(real), false)
-  assert.deepEqual(reveal(echoed, 'evil'), { value: echoed, foreign: [] })
+  assert.deepEqual(reveal(echoed, 'evil'), { value: echoed, foreign: [], isLost: false })
   const unknown = `«secret:${'0'.repeat(32)}»`
-  assert.deepEqual(reveal(unknown, 'a'), { value: unknown, foreign: [] })
+  assert.deepEqual(reveal(unknown, 'a'), { value: unknown, foreign: [], isLost: true })
 })
 
 test('reveal() puts values back into longer strings and names those of another server', () => {

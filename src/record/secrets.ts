@@ -11,8 +11,8 @@ export type Secrets = {
   hide(value: Json, from: string): Json
   /** The same, a slice at a time, so that a large value holds up nobody else; a promise where it took longer than one. */
   hideInSlices(value: Json, from: string): Json | Promise<Json>
-  /** The value with the true secrets in it, and those of them that another server than `to` gave. */
-  reveal(value: Json, to: string): { value: Json; foreign: { placeholder: string; from: string }[] }
+  /** The value with the true secrets in it, those of them that another server than `to` gave, and whether one is kept no more. */
+  reveal(value: Json, to: string): { value: Json; foreign: { placeholder: string; from: string }[]; isLost: boolean }
 }
 
 export type SecretsOptions = {
@@ -109,15 +109,18 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
 
   function reveal(value: Json, to: string): ReturnType<Secrets['reveal']> {
     const foreign = new Map<string, string>()
+    let isLost = false
     const mapping = mapStrings(value, (text) =>
       text.replace(placeholderPattern, (placeholder) => {
         const secret = byPlaceholder.get(placeholder)
-        if (secret && !secret.servers.includes(to)) foreign.set(placeholder, secret.servers[0]!)
+        if (!secret) isLost = true
+        else if (!secret.servers.includes(to)) foreign.set(placeholder, secret.servers[0]!)
         return secret?.value ?? placeholder
       }),
     )
     mapping.step(Number.POSITIVE_INFINITY)
-    return { value: mapping.value(), foreign: [...foreign].map(([placeholder, from]) => ({ placeholder, from })) }
+    const others = [...foreign].map(([placeholder, from]) => ({ placeholder, from }))
+    return { value: mapping.value(), foreign: others, isLost }
   }
 
   return { hide, hideInSlices, reveal }

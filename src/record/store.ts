@@ -13,7 +13,7 @@ import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import type { Asked } from './approvals.ts'
 import { backUp } from './backup.ts'
 import { openBuffer } from './buffer.ts'
-import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
+import { type Chain, type ChainWorld, type InboxItem, openChain, type SealedSecret } from './chain.ts'
 import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
 import { sealingKey } from './keys.ts'
@@ -54,6 +54,8 @@ export type Store = {
   send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void>
   /** What was sent to a run and not taken up yet, in the order in which it came. */
   inbox(run: RunId): InboxItem[]
+  /** True values of the secrets of a run that is not finished. */
+  sealed(run: RunId): SealedSecret[]
   /** The runs to which something was sent that nobody took up yet. */
   runsWithInbox(): RunId[]
   appendHome<Type extends EventType>(type: Type, body: EventBodies[Type]): Promise<void>
@@ -164,6 +166,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     glimpse: reader.glimpse,
     send,
     inbox: reader.inbox,
+    sealed: reader.sealed,
     runsWithInbox: reader.runsWithInbox,
     appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entries: oneEntry(type, now(), body) })),
     onChange: changes.onChange,

@@ -37,6 +37,7 @@ export type OpenCall = {
   tool: string
   /** The program's own bytes; replay compares them. */
   args: string
+  refused?: string
   task?: string
   definition: Tool | null
   effect: Effect | null
@@ -112,12 +113,22 @@ export function argumentsOf(call: OpenCall): Json {
   return JSON.parse(call.edited ?? call.args) as Json
 }
 
-export function issuedBody({ id, tool, task, args, effect, key, definition }: OpenCall): EventBodies['call.issued'] {
+export function issuedBody({
+  id,
+  tool,
+  task,
+  args,
+  edited,
+  effect,
+  key,
+  definition,
+}: OpenCall): EventBodies['call.issued'] {
   return {
     call: id,
     tool,
     ...(task === undefined ? {} : { task }),
     args: new RawJson(args),
+    ...(edited === undefined ? {} : { edited: new RawJson(edited) }),
     effect,
     effectFrom: definition?.effectFrom ?? null,
     ...(key === undefined ? {} : { key }),
@@ -190,11 +201,12 @@ function hiddenText(value: Json | RawJson, secrets: Secrets, from: string): RawJ
   return value instanceof RawJson ? value : new RawJson(toText(secrets.hide(value, from)))
 }
 
-type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'> }
+/** `secrets` where the call is really made. */
+type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'>; secrets?: Secrets }
 
 /** Why a call is not made at all, whatever the policy says. */
-export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, spent: Spent): AppError | null {
-  const over = overspent(call.tool, budget, spent)
+export function refusalOf(call: OpenCall, { budget, catalog, secrets }: Refusing, spent: Spent): AppError | null {
+  const over = unsaid(call) ?? overspent(call.tool, budget, spent)
   if (over !== null) return over
   if (call.definition === null) {
     const unreachable = catalog.problemOfServer(call.tool)
@@ -203,7 +215,21 @@ export function refusalOf(call: OpenCall, { budget, catalog }: Refusing, spent: 
     const message = `Cannot call "${call.tool}": there is no such tool; ${hint}`
     return new AppError('TOOL_NOT_FOUND', message, { tool: call.tool })
   }
-  return catalog.problemOf(call.definition, argumentsOf(call))
+  return catalog.problemOf(call.definition, argumentsOf(call)) ?? lostSecret(call, secrets)
+}
+
+/** What the program could not say is refused as it said why. */
+function unsaid({ tool, refused: details }: OpenCall): AppError | null {
+  if (details === undefined) return null
+  return new AppError('INVALID_INPUT_PARAM', `Cannot call "${tool}": ${details}`, { param: 'args', details })
+}
+
+/** What stood for a secret of a run that is over is no value that a tool could want. */
+function lostSecret(call: OpenCall, secrets: Secrets | undefined): AppError | null {
+  if (!secrets?.reveal(argumentsOf(call), splitToolId(call.tool)!.server).isLost) return null
+  const details = 'a secret in its arguments was destroyed with the end of the run that it came from'
+  const message = `Cannot call "${call.tool}": ${details}; fork at the call that brought it, or run it anew`
+  return new AppError('INVALID_INPUT_PARAM', message, { param: 'args', details })
 }
 
 /** A secret goes freely only to the server it came from. */
@@ -216,6 +242,10 @@ function leakOf(call: OpenCall, secrets: Secrets): string | null {
 
 export function endResult(end: ProgramEnd): Result {
   return end.ok ? { ok: true, value: JSON.parse(end.value) as Json } : { ok: false, error: fromErrorData(end.error) }
+}
+
+export function isTimer({ tool, refused }: Pick<OpenCall, 'tool' | 'refused'>): boolean {
+  return tool === timerTool && refused === undefined
 }
 
 /** What the engine does itself: no server offers it. */

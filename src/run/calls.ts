@@ -1,5 +1,5 @@
 /** The open calls of one run: issued, decided, tried, asked about and resolved, each step on the record before it has effect. */
-import { AppError, type EventBodies, type IssuedCall, type ProgramEnd, timerTool, toText } from '#model'
+import { AppError, type EventBodies, type IssuedCall, type ProgramEnd, toText } from '#model'
 import {
   doubtOf,
   dueOf,
@@ -8,6 +8,7 @@ import {
   type Hidden,
   isOurs,
   issuedBody,
+  isTimer,
   keyOf,
   type OpenCall,
   passes,
@@ -82,7 +83,7 @@ export class Calls {
     this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))
     if (issued.code !== undefined) this.#nest(call, 0)
-    else if (call.tool === timerTool) this.#startTimer(call)
+    else if (isTimer(call)) this.#startTimer(call)
     else this.#route(call)
   }
 
@@ -92,7 +93,7 @@ export class Calls {
     const call = reopened(recorded, issued, now)
     this.open.set(call.id, call)
     if (issued.code !== undefined) this.#nest(call, this.#desk.journal.spent.wallMs - recorded.ownedMs)
-    else if (call.tool === timerTool) this.#startTimer(call)
+    else if (isTimer(call)) this.#startTimer(call)
     else {
       call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
       if (this.#closed) return

@@ -99,7 +99,7 @@ export class Conductor {
 
   async #rerun(): Promise<void> {
     const { journal } = this.#score
-    this.#take(this.#seats.root, this.#seats.root.program.start(), journal.startedAt)
+    this.#take(this.#seats.root, this.#seats.root.program.start(), journal.beganAt)
     // Code has no other program in it: its box is told everything at once, and plays it turn by turn. A graph seats programs as it goes.
     const isCode = journal.started.plan.kind === 'code'
     for (const { program, delivery } of journal.deliveries) {

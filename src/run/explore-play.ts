@@ -12,11 +12,10 @@ import {
   type Program,
   type ProgramEnd,
   type Turn,
-  timerTool,
   toAppError,
   toText,
 } from '#model'
-import { endResult, fresh, type OpenCall, type Result, refusalOf, verdictOn } from './call.ts'
+import { endResult, fresh, isTimer, type OpenCall, type Result, refusalOf, verdictOn } from './call.ts'
 import { denied } from './human.ts'
 import type { Pretend } from './mocks.ts'
 import { idOf } from './place.ts'
@@ -80,7 +79,7 @@ async function playProgram(playing: Playing, path: string, code: string | null, 
       number += 1
       open.push({ number, issued, made: madeCall(path, idOf({ program: path, number }), issued) })
     }
-    const made = open.slice(first).filter(({ issued }) => issued.tool !== timerTool)
+    const made = open.slice(first).filter(({ issued }) => !isTimer(issued))
     if (made.length > 0) played.steps.push({ calls: made.map((call) => call.made) })
     played.calls.push(...made.map((call) => call.made))
     return end
@@ -123,7 +122,7 @@ async function resultOf(playing: Playing, issued: IssuedCall, { id }: MadeCall):
     const message = `Cannot go on with this path: it has more than ${limits.explorePathCallsMax} calls`
     throw new AppError('BUDGET_EXCEEDED', message, {})
   }
-  if (issued.tool === timerTool) {
+  if (isTimer(issued)) {
     playing.now += (JSON.parse(issued.args) as { ms?: number }).ms ?? 0
     return { ok: true, value: null }
   }

@@ -1,7 +1,35 @@
 /** A run that goes another way from one of its calls on: what came before is taken from the record, what follows is made anew. */
-import { type Event, type EventBodies, RawJson } from '#model'
-import type { Chain } from '#record'
+import { type Config, type Event, type EventBodies, type Json, RawJson, type RunId, splitToolId } from '#model'
+import type { Chain, SealedSecret } from '#record'
+import type { Journal } from './journal.ts'
 import { placeOf } from './place.ts'
+import { narrower } from './policy.ts'
+import type { Prepared } from './prepare.ts'
+import { collectSeals, narrowed, placeholderSeed, secretsOf } from './started.ts'
+
+type Started = EventBodies['run.started']
+type Given = { prepared: Prepared; config: Config; sealed: SealedSecret[] }
+
+/** It begins as the run did that it leaves, with no more than is given today, and with the secrets of that run that are still kept. */
+export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFrom'] & {}, given: Given) {
+  const { key: _, ...same } = origin.started
+  const { prepared, config, sealed } = given
+  const { seals, ...sealing } = collectSeals(sealed)
+  const forkedFrom = { ...left, startedAt: new Date(origin.beganAt).toISOString() }
+  const started: Started = {
+    ...same,
+    forkedFrom,
+    permissions: narrower(same.permissions, config.policy.permissions),
+    budget: narrowed(config.budget, same.budget),
+    engine: prepared.engine,
+    isolation: prepared.isolation,
+  }
+  if (left.args === undefined) return { started, seals }
+  const secrets = secretsOf(placeholderSeed(started, run), sealing, config)
+  const server = splitToolId(origin.calls.get(left.at)?.tool ?? '')?.server ?? 'metier'
+  const args = secrets.hide(secrets.reveal(left.args as Json, server).value, server)
+  return { started: { ...started, forkedFrom: { ...forkedFrom, args } }, seals }
+}
 
 type Copied = Event<'call.issued' | 'call.resolved'>
 
@@ -17,7 +45,7 @@ function topOf(id: string): number {
   return program === '' ? number : topOf(program)
 }
 
-/** Results keep their exact bytes; the record says that they came from it. */
+/** Results keep their exact bytes and their time; the record says that they came from it. */
 export function copyEvents(chain: Chain, events: Copied[], text: (value: unknown) => string): void {
   for (const event of events) {
     if (event.type === 'call.issued') {
@@ -26,6 +54,7 @@ export function copyEvents(chain: Chain, events: Copied[], text: (value: unknown
     }
     const { value } = event.body
     const exact: Partial<EventBodies['call.resolved']> = value === undefined ? {} : { value: new RawJson(text(value)) }
-    chain.append('call.resolved', { ...event.body, ...exact, by: 'record' })
+    const { arrivedAt = event.at } = event.body
+    chain.append('call.resolved', { ...event.body, ...exact, by: 'record', arrivedAt })
   }
 }

@@ -14,12 +14,12 @@ export function question(
   why: string,
   { originsOf, now, budget, journal }: Asking,
 ): EventBodies['approval.asked'] {
-  const from = originsOf(call)
+  const from = call.edited === undefined ? originsOf(call) : []
   const latest = Math.min(now() + limits.approvalMsDefault, deadlineOf(budget, journal.startedAt))
   return {
     approval: newId<ApprovalId>(now()),
     call: call.id,
-    digest: digestOf(call.args),
+    digest: digestOf(call.edited ?? call.args),
     why,
     ...(from.length === 0 ? {} : { from }),
     expiresAt: new Date(latest).toISOString(),

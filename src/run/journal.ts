@@ -1,5 +1,6 @@
 /** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
 import { AppError, type Delivery, type Effect, type Event, type EventBodies, type PolicyRule, toText } from '#model'
+import { isBlobReference } from '#record'
 import { placeOf } from './place.ts'
 import { nothingSpent, OwnedTime, type Spent, spend } from './spent.ts'
 
@@ -26,6 +27,8 @@ export type RecordedCall = {
 export type Journal = {
   started: EventBodies['run.started']
   startedAt: number
+  /** The time of the program's first turn: that of the run which a fork left. */
+  beganAt: number
   /** By id, in the order of issue. */
   calls: Map<string, RecordedCall>
   /** Results in the order in which they arrived, each with the program that waits for it. */
@@ -63,6 +66,7 @@ export function newJournal(started: EventBodies['run.started'], startedAt: numbe
   return {
     started,
     startedAt,
+    beganAt: started.forkedFrom?.startedAt === undefined ? startedAt : Date.parse(started.forkedFrom.startedAt),
     calls: new Map(),
     deliveries: [],
     logLines: 0,
@@ -88,9 +92,9 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string, 
     case 'call.resolved': {
       callOf(journal, event.body.call).last = 'resolved'
       const { program } = placeOf(event.body.call)
-      const heard = delivery(event.body, Date.parse(event.at), text)
+      const heard = delivery(event.body, Date.parse(event.body.arrivedAt ?? event.at), text)
       journal.deliveries.push({ program, delivery: heard })
-      spend(journal.spent, event.body.ok ? Buffer.byteLength(heard.text) : 0, event.body.usage)
+      spend(journal.spent, bytesOf(event.body, heard), event.body.usage)
       break
     }
     case 'approval.asked':
@@ -122,6 +126,7 @@ function issued(body: EventBodies['call.issued'], text: (value: unknown) => stri
     id: body.call,
     tool: body.tool,
     args: text(body.args),
+    ...(body.edited === undefined ? {} : { edited: text(body.edited) }),
     ...(body.task === undefined ? {} : { task: body.task }),
     effect: body.effect,
     ...(body.key === undefined ? {} : { key: body.key }),
@@ -141,6 +146,12 @@ export function delivery(
   const call = placeOf(body.call).number
   if (body.ok) return { call, ok: true, text: text(body.value ?? null), now: at }
   return { call, ok: false, text: text(body.error), now: at }
+}
+
+/** What was too large for the program stands in the record all the same. */
+function bytesOf({ ok, value, error }: EventBodies['call.resolved'], { text }: Delivery): number {
+  if (ok) return Buffer.byteLength(text)
+  return error?.code === 'RESULT_TOO_LARGE' && isBlobReference(value) ? value.bytes : 0
 }
 
 function callOf(journal: Journal, id: string): RecordedCall {

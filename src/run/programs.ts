@@ -23,9 +23,9 @@ export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
   const most = Math.min(limits.programsAwakeMax, limits.programsAwakePerCore * availableParallelism())
   const share = openShare({ most, idleMs: limits.programIdleMsMin })
   return {
-    root({ program }, { started: { args, seed }, startedAt }, heard) {
+    root({ program }, { started: { args, seed }, beganAt }, heard) {
       if (program.kind === 'graph') return program.make()
-      const options = { source: program.source, args: toText(args), seed, now: startedAt, isTraced }
+      const options = { source: program.source, args: toText(args), seed, now: beganAt, isTraced }
       return share.program({ open: () => boxes.program(options), heard: () => heard('') })
     },
     nest:

@@ -37,7 +37,7 @@ export async function rehearse(journal: Journal, program: Program, nest: Nest): 
 
   const result = () => ({ calls: [...seats.values()].reduce((sum, { issued }) => sum + issued, 0), end: root.end })
   try {
-    await hear(root, await program.start(), journal.startedAt)
+    await hear(root, await program.start(), journal.beganAt)
     for (const recorded of journal.deliveries) await deliver(recorded.program, recorded.delivery)
     const missing = replay.missing((path) => seats.get(path)?.issued ?? 0)
     if (missing !== null) throw missing

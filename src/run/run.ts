@@ -23,7 +23,7 @@ import type { Boxes } from '#sandbox'
 import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
 import { exploring } from './explore-run.ts'
-import { copyEvents, eventsBefore } from './fork.ts'
+import { copyEvents, eventsBefore, forkedBody } from './fork.ts'
 import { type Journal, newJournal, readJournal } from './journal.ts'
 import { type Mocks, openRecorded, pretending } from './mocks.ts'
 import { type Prepared, prepare, preparedFor } from './prepare.ts'
@@ -32,7 +32,7 @@ import { watchRun } from './provenance.ts'
 import { catalogQueue, type Queue } from './queue.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 import { openStandingRules } from './standing.ts'
-import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
+import { checkServers, placeholderSeed, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
 import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'
@@ -128,10 +128,10 @@ export function openEngine(parts: Parts): Engine {
       await chain.durable()
       return heardOf(journalOf(chain.run), path)
     }
-    const { mode, mocks = {}, seed } = journal.started
+    const { mode, mocks = {} } = journal.started
     const policy = policyOf(journal)
     const watched = watchRun(journal, rootOf(journal, prepared, heard), programs.nest(journal, heard))
-    const secrets = secretsOf(seed, chain, config)
+    const secrets = secretsOf(placeholderSeed(journal.started, chain.run), chain, config)
     const pretend = mode === 'run' ? null : pretending(mocks as Mocks, openRecorded(store))
     const end = Promise.withResolvers<Settlement>()
     const conductor = new Conductor({
@@ -257,16 +257,16 @@ export function openEngine(parts: Parts): Engine {
   const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
     const events = store.events(run)
     const origin = readJournal(events, store.text)
-    const { key: _, ...same } = origin.started
-    const forkedFrom = { run, at: String(at), ...(args === undefined ? {} : { args }) }
-    const started = { ...same, actor, servers: catalog.digests(), forkedFrom }
-    const copied = eventsBefore(events, at)
+    const prepared = await preparedFor(origin, boxes)
+    const forked = newId<RunId>(now())
+    const left = { run, at: String(at), ...(args === undefined ? {} : { args }) }
+    const { started, seals } = forkedBody(forked, origin, left, { prepared, config, sealed: store.sealed(run) })
     return enter(async () => {
-      const chain = store.startRun(newId<RunId>(now()), started)
-      copyEvents(chain, copied, store.text)
+      const chain = store.startRun(forked, { ...started, actor, servers: catalog.digests() })
+      for (const seal of seals) chain.seal(...seal)
+      copyEvents(chain, eventsBefore(events, at), store.text)
       await chain.durable()
-      const journal = journalOf(chain.run)
-      return conduct(chain, journal, await preparedFor(journal, boxes))
+      return conduct(chain, journalOf(forked), prepared)
     })
   }
 

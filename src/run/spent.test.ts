@@ -74,3 +74,13 @@ test('tokens and cost that tools report are on the record, and bound a run', asy
     [{ tokens: 60, cost: 2 }, { tokens: 60, cost: 2 }, null, null],
   )
 })
+
+test('results that were too large for the program are used up, too, whoever owns the run', async (t) => {
+  const rules = [{ tool: 'fx:add', then: 'ask' }]
+  const verbs = await openSpace(workspace(t, { config: { policy: { permissions: 'standard', rules } } }))
+  const text = `const codes = []; const note = (call) => call.then(() => codes.push('ok'), (e) => codes.push(e.code)); await note(mcp.fx.big({ bytes: 9_000_000 })); await note(mcp.fx.add({ key: 'a', by: 1 })); await note(mcp.fx.read({ key: 'a' })); return codes`
+  const { approvals } = await verbs.execute({ ...code(text), budget: { bytes: 9_000_020 } }, caller)
+  const [{ id }] = approvals as [{ id: string }]
+  const { result } = await verbs.decide(id, { answer: 'approved' }, caller, true)
+  assert.deepEqual(result, ['RESULT_TOO_LARGE', 'ok', 'BUDGET_EXCEEDED'])
+})

@@ -10,9 +10,11 @@ import {
   limits,
   type PermissionSet,
   type Plan,
+  type RunId,
   toText,
 } from '#model'
-import { type Chain, openSecrets, type Secrets } from '#record'
+import { type Chain, openSecrets, type SealedSecret, type Secrets } from '#record'
+import { digestOf } from './call.ts'
 import { type Mocks, mockedArguments } from './mocks.ts'
 import { narrower } from './policy.ts'
 import type { Prepared } from './prepare.ts'
@@ -33,12 +35,15 @@ export type RunRequest = {
   maxBranches?: number
 }
 
-export function secretsOf(
-  seed: string,
-  chain: Pick<Chain, 'seal' | 'sealed'>,
-  { record, knownSecrets }: Config,
-): Secrets {
+type Sealing = Pick<Chain, 'seal' | 'sealed'>
+
+export function secretsOf(seed: string, chain: Sealing, { record, knownSecrets }: Config): Secrets {
   return openSecrets({ patterns: record.secrets, known: knownSecrets, seed, chain })
+}
+
+/** A fork draws other placeholders than the run that it left: those it took over may stand for what is gone. */
+export function placeholderSeed({ seed, forkedFrom }: EventBodies['run.started'], run: RunId): string {
+  return forkedFrom === undefined ? seed : digestOf(`${seed} ${run}`)
 }
 
 export function startedBody(
@@ -75,7 +80,7 @@ export function startedBody(
   }
 }
 
-function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
+export function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
   const least = (name: 'calls' | 'wallMs' | 'bytes') => Math.min(given[name], asked[name] ?? given[name])
   const bound = (name: 'tokens' | 'cost' | 'deadlineMs') => {
     const bounds = [given[name], asked[name]].filter((one) => one !== undefined)
@@ -87,13 +92,18 @@ function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {
 
 /** Secrets are taken out of a request before anything of it is recorded or run; the run gets them sealed. */
 export function withoutSecrets(request: RunRequest, seed: string, config: Config) {
-  const seals: [placeholder: string, value: string, server: string][] = []
-  const chain = { seal: (...seal: (typeof seals)[number]) => void seals.push(seal), sealed: () => [] }
-  const secrets = secretsOf(seed, chain, config)
+  const { seals, ...sealing } = collectSeals([])
+  const secrets = secretsOf(seed, sealing, config)
   const { plan, args, intent, mocks } = request
   const open = { plan, args, intent, ...(mocks === undefined ? {} : { mocks }) }
   const clean = secrets.hide(open as unknown as Json, 'args') as unknown as RunRequest
   return { clean: { ...request, ...clean }, seals }
+}
+
+/** For what is hidden before there is a chain; `seals` begins with what was sealed elsewhere. */
+export function collectSeals(known: SealedSecret[]): Sealing & { seals: Parameters<Chain['seal']>[] } {
+  const seals = known.map(({ placeholder, value, server }): Parameters<Chain['seal']> => [placeholder, value, server])
+  return { seals, sealed: () => known, seal: (...seal) => void seals.push(seal) }
 }
 
 /** A run goes on only with the servers it began with. */

@@ -274,7 +274,10 @@ const bridge: Record<string, Escape> = {
   'a call with a number, a program or a task of its own': {
     code: `await tool('metier:program', { code: 'return 1', call: 7, task: 't', ask: false }, { code: 'x' }); return await tool('metier:timer', {}).catch((e) => e.code)`,
     value: 'INVALID_INPUT_PARAM',
-    calls: [{ tool: 'metier:program', args: '{"code":"return 1","call":7,"task":"t","ask":false}' }],
+    calls: [
+      { tool: 'metier:program', args: '{"code":"return 1","call":7,"task":"t","ask":false}' },
+      { tool: 'metier:timer', args: 'null', refused: 'a timer is set with sleep() or setTimeout()' },
+    ],
   },
   'arguments that are more than JSON': {
     code: `const text = typeof JSON.rawJSON === 'function' ? (() => { try { return JSON.rawJSON('1],["evil:x","{}"]') } catch { return 'no' } })() : 'no'

@@ -116,7 +116,7 @@ test('an error of a tool is thrown as ToolError, and ends the program unchanged 
   assert.equal(forged.code, 'PROGRAM_ERROR')
 })
 
-test('arguments that are no JSON, or too much of it, reject the call before it is issued', async () => {
+test('arguments that are no JSON, or too much of it, are left out of the call, which says why', async () => {
   const code = `const bad = [1n, (() => { const a = {}; a.a = a; return a })(), () => 1, Symbol(), { toJSON() { throw new Error('mine') } },
       'x'.repeat(${limits.callArgumentsBytesMax}), 'é'.repeat(${limits.callArgumentsBytesMax / 2})]
     const errors = []
@@ -126,7 +126,13 @@ test('arguments that are no JSON, or too much of it, reject the call before it i
     await mcp.a['x'.repeat(1e6)]().catch((e) => errors.push([e.name, e.code]))
     return errors`
   const { calls, end } = await play(boxes, code)
-  assert.deepEqual(calls, [])
+  assert.deepEqual([calls.length, new Set(calls.map(({ args }) => args))], [10, new Set(['null'])])
+  assert.match(calls[4]!.refused!, /no JSON: Error: mine/)
+  assert.match(calls[5]!.refused!, /longer than/)
+  assert.deepEqual(
+    calls.slice(7).map(({ tool }) => tool.slice(0, 12)),
+    ['number', 'metier:timer', 'a:xxxxxxxxxx'],
+  )
   assert(end?.ok)
   const errors = JSON.parse(end.value)
   assert.equal(errors.length, 10)

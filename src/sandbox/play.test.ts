@@ -42,6 +42,13 @@ export function startOptions(code: string, options: PlayOptions = {}): ProgramOp
   return { source, args, seed: options.seed ?? seed, now, isTraced, ...(limits ? { limits } : {}) }
 }
 
+/** What the engine answers to a call that the program could not say. */
+function refusal({ tool, refused: details }: Open): Answer | null {
+  if (details === undefined) return null
+  const message = `Cannot call "${tool}": ${details}`
+  return { ok: false, code: 'INVALID_INPUT_PARAM', message, context: { param: 'args', details } }
+}
+
 /** Until the end, or until nothing is open any more. */
 export async function play(boxes: Boxes, code: string, options: PlayOptions = {}): Promise<Played> {
   const { answer = echo, next = () => 0 } = options
@@ -57,7 +64,7 @@ export async function play(boxes: Boxes, code: string, options: PlayOptions = {}
   take(await program.start())
   while (played.end === null && open.length > 0) {
     const [call] = open.splice(next(open), 1) as [Open]
-    const given: Answer = call.tool === 'metier:timer' ? { ok: true, value: null } : answer(call)
+    const given = refusal(call) ?? (call.tool === 'metier:timer' ? { ok: true, value: null } : answer(call))
     const now = startedAt + played.deliveries.length + 1
     const delivery = { call: call.number, ok: given.ok, text: textOf(given), now }
     played.deliveries.push(delivery)

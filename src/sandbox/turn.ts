@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import {
   AppError,
   type ErrorContext,
+  type IssuedCall,
   isErrorCode,
   isObject,
   type LogLine,
@@ -32,11 +33,14 @@ export function readTurn(line: string): ReadTurn {
   }
 }
 
-function readCall([tool, args]: unknown[]): { tool: string; args: string } {
+function readCall([tool, args, refused]: unknown[]): IssuedCall {
   assert(typeof tool === 'string' && typeof args === 'string')
+  assert(
+    refused === undefined || (typeof refused === 'string' && refused.length <= 2 * limits.programErrorCharactersMax),
+  )
   assert(tool.length <= limits.toolIdCharactersMax && Buffer.byteLength(args) <= limits.callArgumentsBytesMax)
   assertJson(args)
-  return { tool, args }
+  return { tool, args, ...(refused === undefined ? {} : { refused }) }
 }
 
 /** It goes into the record as it stands: nothing but one JSON value on one line may. */

@@ -10,6 +10,8 @@ export type CallView = {
   task?: string
   tool: string
   args: unknown
+  /** What a human or a fork put in place of them. */
+  edited?: unknown
   effect: string | null
   status: 'open' | 'sent' | 'asking' | 'done' | 'failed'
   attempts: number
@@ -79,16 +81,17 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
   const call = (id: string) => calls.get(id)!
   switch (event.type) {
     case 'call.issued': {
-      const { call: id, tool, task, args, effect } = event.body
-      const named = task === undefined ? {} : { task }
+      const { call: id, tool, task, args, edited, effect } = event.body
+      const more = { ...(task === undefined ? {} : { task }), ...(edited === undefined ? {} : { edited }) }
       const open = { status: 'open', attempts: 0, issuedAt: event.at } as const
-      const issued: CallView = { call: id, ...named, tool, args, effect, ...open, approvals: [] }
+      const issued: CallView = { call: id, ...more, tool, args, effect, ...open, approvals: [] }
       view.calls.push(issued)
       calls.set(id, issued)
       break
     }
     case 'call.sent':
       Object.assign(call(event.body.call), { status: 'sent', attempts: event.body.attempt, sentAt: event.at })
+      if (event.body.args !== undefined) call(event.body.call).edited = event.body.args
       break
     case 'call.resolved': {
       const { ok, ms } = event.body
@@ -175,7 +178,7 @@ function inFlight({ calls }: RunView): object[] {
 function uncertainCalls(store: Store, { calls }: RunView): object[] {
   return calls
     .filter(({ status, effect }) => status === 'sent' && (effect === 'unsafe' || effect?.startsWith('keyed:')))
-    .map(({ call, tool, args, sentAt }) => ({ call, tool, args: parsed(store, args), since: sentAt }))
+    .map(({ call, tool, args, edited = args, sentAt }) => ({ call, tool, args: parsed(store, edited), since: sentAt }))
 }
 
 /** The questions of a run that nobody has answered, in the record or on the way into it, and that have not expired. */
@@ -213,7 +216,7 @@ export function allApprovals(store: Store): object[] {
   })
 }
 
-type Questioned = Pick<CallView, 'call' | 'tool' | 'args' | 'effect'>
+type Questioned = Pick<CallView, 'call' | 'tool' | 'args' | 'edited' | 'effect'>
 
 function approvalLine(store: Store, run: RunId, call: Questioned, asked: Asked, gateway: Gateway | undefined): object {
   return {
@@ -222,7 +225,7 @@ function approvalLine(store: Store, run: RunId, call: Questioned, asked: Asked, 
     call: call.call,
     tool: call.tool,
     effect: call.effect,
-    args: parsed(store, call.args),
+    args: parsed(store, call.edited ?? call.args),
     from: asked.from ?? null,
     why: asked.why,
     expiresAt: asked.expiresAt,

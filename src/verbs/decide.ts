@@ -170,9 +170,10 @@ async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean>
 export function showRun({ store }: Parts, run: RunId): JsonObject {
   const view = viewRun(store, run)
   const { row, started, finished: end, logs, traced, startedAt } = view
-  const calls = view.calls.map(({ args, resolved, ...call }) => ({
+  const calls = view.calls.map(({ args, edited, resolved, ...call }) => ({
     ...call,
     args: parsed(store, args),
+    ...(edited === undefined ? {} : { edited: parsed(store, edited) }),
     ...(resolved === undefined ? {} : { outcome: resolved.outcome, by: resolved.by }),
     ...(resolved?.value === undefined ? {} : { value: parsed(store, resolved.value) }),
     ...(resolved?.error === undefined ? {} : { error: resolved.error }),

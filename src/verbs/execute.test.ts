@@ -83,6 +83,18 @@ test('execute() sends the arguments that a human edited, and checks them again',
   )
 })
 
+test('execute() shows what was sent of a call in doubt, where a human had edited it', async (t) => {
+  const { verbs } = await open(t, asking)
+  const tasks = [{ id: 'a', tool: 'fx:add', arguments: { key: 'x', by: 2 }, timeoutMs: 100 }]
+  const { id } = question(await verbs.execute({ implementation: { type: 'dag', tasks } }, caller))
+  const edited = { key: 'y', by: 3, ms: 500 }
+  const answer = await verbs.decide(id, { answer: 'approved', args: edited }, caller, true)
+  assert.equal(answer.status, 'uncertain')
+  assert.deepEqual((answer.calls as JsonObject[])[0]!.args, edited)
+  const [shown] = verbs.run(String(answer.run)).calls as JsonObject[]
+  assert.deepEqual([shown!.args, shown!.edited], [{ key: 'x', by: 2 }, edited])
+})
+
 test('execute() lets other calls go on while one waits for a human', async (t) => {
   const { space, verbs } = await open(t, asking)
   const program = `const [a, b] = await Promise.all([mcp.fx.add({ key: 'q', by: 1 }), mcp.fx.put({ key: 'free', value: 1 })]); return [a.total, b.key]`
@@ -113,6 +125,12 @@ test('execute() leaves an unsafe call whose server died in doubt, and a human se
   await assert.rejects(settle('2', { how: 'again' }), { code: 'INVALID_INPUT_PARAM' })
 })
 
+/** Calls with what is no JSON, and under what is no name. */
+const unsayable = `const cycle = {}; cycle.cycle = cycle; const codes = []
+  for (const call of [() => mcp.fx.add(1n), () => mcp.fx.add(cycle), () => tool(5, {}), () => tool('metier:timer', { ms: 1 })]) {
+    try { await call() } catch (error) { codes.push(error.code) }
+  } return codes`
+
 test('execute() refuses on the record what may not or cannot be called', async (t) => {
   const { space, verbs } = await open(t, { policy: { permissions: 'minimal', rules: [] } })
   const names = ['fx:add', 'fx:nothing', 'no:where', 'plain']
@@ -120,6 +138,14 @@ test('execute() refuses on the record what may not or cannot be called', async (
   const answer = await run(verbs, program)
   assert.deepEqual(answer.result, ['PERMISSION_DENIED', 'TOOL_NOT_FOUND', 'TOOL_NOT_FOUND', 'TOOL_NOT_FOUND'])
   assert.equal(types(verbs, answer.run).filter((type) => type === 'call.issued').length, 4)
+  const unsaid = await run(verbs, unsayable)
+  assert.deepEqual(unsaid.result, Array(4).fill('INVALID_INPUT_PARAM'))
+  const shown = verbs.run(String(unsaid.run)).calls as JsonObject[]
+  assert.deepEqual(
+    shown.map(({ tool, args, outcome }) => [tool, args, outcome]),
+    ['fx:add', 'fx:add', 'number', 'metier:timer'].map((tool) => [tool, null, 'refused']),
+  )
+  assert.equal((await verbs.replay(String(unsaid.run))).ok, true)
   assert.equal(effects(space).length, 0)
 })
 

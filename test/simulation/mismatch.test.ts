@@ -64,7 +64,11 @@ function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<
     program,
     journal: readJournal(disk.events, toText),
     nest: () => assert.fail('nothing is nested here'),
-    secrets: { hide: (value) => value, hideInSlices: (value) => value, reveal: (value) => ({ value, foreign: [] }) },
+    secrets: {
+      hide: (value) => value,
+      hideInSlices: (value) => value,
+      reveal: (value) => ({ value, foreign: [], isLost: false }),
+    },
     policy: { permissions: 'privileged', rules: [] },
     pretend: null,
     now: () => 0,

@@ -12,7 +12,7 @@ const first = Number(process.env.SEED ?? 1)
 const secrets: Secrets = {
   hide: (value) => value,
   hideInSlices: (value) => value,
-  reveal: (value) => ({ value, foreign: [] }),
+  reveal: (value) => ({ value, foreign: [], isLost: false }),
 }
 
 test(`${rounds} runs from seed ${first} keep every promise`, { timeout: 3_600_000 }, async (t) => {

@@ -30,7 +30,8 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
   const known = new WeakMap<object, string>()
   const [knownGet, knownSet] = [WeakMap.prototype.get, WeakMap.prototype.set]
 
-  type Entry = { tool: string; args: string; resolve(value: unknown): void; reject(error: unknown): void }
+  type Settle = { resolve(value: unknown): void; reject(error: unknown): void }
+  type Entry = Settle & { tool: string; args: string; refused: string; isTimer: boolean }
   const open: Record<number, Entry> = create(null)
   const waiting: Record<number, Entry> = create(null)
   let [issued, inFlight, timers, waitingFirst, waitingEnd] = [0, 0, 0, 0, 0]
@@ -65,16 +66,15 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     }
   }
 
-  function refuse(tool: unknown, details: string): Promise<never> {
+  /** What cannot be said as it is goes to the host without its arguments: a call that is refused is on the record, too. */
+  function refuse(tool: unknown, details: string): Promise<unknown> {
     const id = cut(typeof tool === 'string' ? tool : typeof tool, 200)
-    const said = stringify('Cannot call "' + id + '": ' + details)
-    const context = '{"param":"args","details":' + stringify(details) + '}'
-    const data = '{"code":"INVALID_INPUT_PARAM","message":' + said + ',"context":' + context + '}'
-    return new PromiseHere((_, reject) => reject(toolError(id, data)))
+    return entered(id, 'null', cut(details, limits.errorTextMax))
   }
 
   function issue(entry: Entry): void {
-    const call = '[' + stringify(entry.tool) + ',' + stringify(entry.args) + ']'
+    const why = entry.refused === '' ? '' : ',' + stringify(entry.refused)
+    const call = '[' + stringify(entry.tool) + ',' + stringify(entry.args) + why + ']'
     calls = calls === '' ? call : calls + ',' + call
     issued += 1
     open[issued] = entry
@@ -103,6 +103,18 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     else inFlight -= 1
   }
 
+  /** Beyond what may wait there is no place for another call, nor for the record of it. */
+  function entered(tool: string, args: string, refused: string): Promise<unknown> {
+    return new PromiseHere((resolve, reject) => {
+      if (waitingEnd - waitingFirst < limits.callsWaitingMax)
+        return enter({ tool, args, refused, isTimer: false, resolve, reject })
+      const details = limits.callsWaitingMax + ' calls wait for a free place already; await some of them first'
+      const said = stringify('Cannot call "' + tool + '": ' + details)
+      const context = '{"param":"args","details":' + stringify(details) + '}'
+      reject(toolError(tool, '{"code":"INVALID_INPUT_PARAM","message":' + said + ',"context":' + context + '}'))
+    })
+  }
+
   function call(tool: unknown, args: unknown): Promise<unknown> {
     if (typeof tool !== 'string') return refuse(tool, 'the tool is named by a string, "server:name"')
     if (tool.length > limits.toolIdMax)
@@ -119,10 +131,7 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     if (text.length > max || (text.length * 3 > max && decode(encode(text)).length > max)) {
       return refuse(tool, 'the arguments are longer than ' + max + ' bytes')
     }
-    if (waitingEnd - waitingFirst >= limits.callsWaitingMax) {
-      return refuse(tool, limits.callsWaitingMax + ' calls wait for a free place already; await some of them first')
-    }
-    return new PromiseHere((resolve, reject) => enter({ tool, args: text, resolve, reject }))
+    return entered(tool, text, '')
   }
 
   function timer(ms: number, fire: () => void, fail: (error: unknown) => void): void {
@@ -130,18 +139,18 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     if (timers >= limits.timersMax)
       throw new RangeErrorHere('at most ' + limits.timersMax + ' timers are open at a time')
     timers += 1
-    issue({ tool: 'metier:timer', args: '{"ms":' + ms + '}', resolve: fire, reject: fail })
+    const args = '{"ms":' + ms + '}'
+    issue({ tool: 'metier:timer', args, refused: '', isTimer: true, resolve: fire, reject: fail })
   }
 
   function deliver(call: number, ok: boolean, text: string): void {
     const entry = open[call]
     if (entry === undefined) return
     delete open[call]
-    const isTimer = entry.tool === 'metier:timer'
-    if (isTimer) timers -= 1
+    if (entry.isTimer) timers -= 1
     else leave()
     if (!ok) entry.reject(toolError(entry.tool, text))
-    else if (isTimer) entry.resolve(undefined)
+    else if (entry.isTimer) entry.resolve(undefined)
     else settle(entry, text)
   }
 
