@@ -62,6 +62,18 @@ function change(lists: Map<string, Tool[]>, roll: () => number): void {
   else lists.set(server, [randomTool(server, 7, roll)])
 }
 
+test('current() knows no word any more that only a tool had which is gone', async () => {
+  const roll = dice(3)
+  const zeppelin = { ...randomTool('a', 1, roll), name: 'zeppelin', id: 'a:zeppelin' }
+  const lists = new Map([['a', [randomTool('a', 0, roll), zeppelin]]])
+  const indexer = openIndexer()
+  const unmatched = async () => search(await indexer.current(() => lists), { intent: 'zeppelins', limit: 1 }).unmatched
+  assert.deepEqual(await unmatched(), [])
+  lists.get('a')!.pop()
+  indexer.changed()
+  assert.deepEqual(await unmatched(), ['zeppelins'])
+})
+
 test('current() lets others have their turn while it reads many tools, and sees what changed meanwhile', async () => {
   const roll = dice(7)
   const tools = Array.from({ length: 4000 }, (_, at) => randomTool('a', at, roll))

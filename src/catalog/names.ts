@@ -31,15 +31,27 @@ export function* buildNames(tools: readonly Tool[]): Generator<void, Names> {
 
 /** Places of the tools that the text names, and how surely, best first; empty for a text that names none. */
 export function named(names: Names, text: string): { places: readonly number[]; score: number } {
-  const { exact, close, near, spellings } = names
+  const { close, near, spellings } = names
   const words = split(text)
-  const places = exact.get(words.join(' '))
-  if (places !== undefined) return { places: [places].flat(), score: 1 }
+  const whole = exactly(names, text)
+  if (whole.length > 0) return { places: whole, score: 1 }
+  const parts = (text.match(calledByName) ?? []).flatMap((name) => exactly(names, name))
+  if (parts.length > 0) return { places: [...new Set(parts)], score: 0.995 }
   // Where the words end is lost in small letters, and a matter of taste in OAuth2Token.
   const closely = close.get(words.join('')) ?? (loose(text) === '' ? undefined : near.get(loose(text)))
   if (closely !== undefined) return { places: [closely].flat(), score: 0.99 }
   const slips = /^[\w.:/-]+$/.test(text.trim()) ? mistyped(spellings, words.join('')) : []
   return { places: slips.flatMap((spelling) => close.get(spelling)!), score: 0.98 }
+}
+
+/** What stands in a sentence and is no word of a language: `fs:read_file`, `read_file`, `readFile`. */
+const calledByName = /(?<![\w.-])(?:[\w.-]*[:_][\w.:-]*|[a-z\d]+[A-Z]\w*)/g
+
+/** Hosts and programs put `mcp` before the server. */
+function exactly({ exact }: Names, name: string): number[] {
+  const words = split(name)
+  const places = exact.get(words.join(' ')) ?? (words[0] === 'mcp' ? exact.get(words.slice(1).join(' ')) : undefined)
+  return places === undefined ? [] : [places].flat()
 }
 
 /** Whoever writes one word means a name: one slip of the hand is forgiven, except in very short ones. */

@@ -97,6 +97,18 @@ test('a tool that is called by its name comes first, however the name is spelled
   })
 })
 
+test('a tool that a sentence calls by its id comes before all that share its words', () => {
+  forMany((tools, pick) => {
+    const index = buildIndex(tools)
+    const { id } = pick.of(tools)
+    const { id: other, description } = pick.of(tools)
+    const same = tools.filter((tool) => bare(tool.id) === bare(id))
+    const { results } = search(index, { intent: `use ${id}, please: ${description}`, limit: 10 })
+    const first = new Set(ids(results.slice(0, same.length)))
+    assert(first.has(id), `${id} beside ${other}: ${ids(results)}`)
+  })
+})
+
 function pluralOf(word: string): string {
   if (/^\d+$/.test(word)) return word
   if (word.endsWith('y')) return `${word.slice(0, -1)}ies`

@@ -54,11 +54,29 @@ test('search() puts a tool first that is called by its name, however that is spe
     ['file text read', 'fs:read_text_file', 0.99],
     ['git_comit', 'git:git_commit', 0.98],
     ['curent_time', 'time:current_time', 0.98],
+    ['mcp.fs.writeFile', 'fs:writeFile', 1],
+    ['mcp__fs__read_text_file', 'fs:read_text_file', 1],
+    ['mcp["git"]["git_commit"]', 'git:git_commit', 1],
+    ['use git:git_commit to pay an amount of bytes to an account', 'git:git_commit', 0.995],
+    ['read the value stored under a key, then call `mcp__time__current_time`.', 'time:current_time', 0.995],
+    ['store the value of the key with writeFile, please', 'fs:writeFile', 0.995],
   ]
   for (const [intent, id, score] of table) {
     const [first] = find(intent).results
     assert.deepEqual([first?.tool.id, first?.score], [id, score], intent)
   }
+})
+
+test('search() puts every tool first that an intent calls by its name', () => {
+  const { results } = find('add fx:add and (fs:read_text_file) to the account; never_heard of the_account')
+  assert.deepEqual(
+    results.slice(0, 2).map(({ tool, score }) => [tool.id, score]),
+    [
+      ['fx:add', 0.995],
+      ['fs:read_text_file', 0.995],
+    ],
+  )
+  assert(results.slice(2).every(({ score }) => score < 0.9))
 })
 
 test('search() finds the tool for an intent in words', () => {

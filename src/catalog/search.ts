@@ -78,7 +78,11 @@ function hasEffect(tool: Tool, effect: string | undefined): boolean {
 
 /** `why` says which words of the intent were found where, or which of their kin. */
 function hitOf(tool: Tool, score: number, intent: string): Hit {
-  const asked = contentOf(intent).map((word) => ({ word, root: comparable(word), kin: kinOf(comparable(word)) }))
+  const asked = [...new Set(contentOf(intent))].map((word) => ({
+    word,
+    root: comparable(word),
+    kin: kinOf(comparable(word)),
+  }))
   const found = new Map<string, Set<string>>()
   for (const { name, textOf } of fields) {
     const here = contentOf(textOf(tool))
@@ -92,10 +96,12 @@ function hitOf(tool: Tool, score: number, intent: string): Hit {
   }
   const reasons = [...found].map(([name, words]) => `${name}: ${[...words].join(', ')}`)
   const rounded = Math.round(score * 1000) / 1000
-  if (rounded >= 0.98) reasons.unshift(rounded === 1 ? 'this is its name' : 'this is nearly its name')
+  if (rounded >= 0.98) reasons.unshift(rounded >= 0.995 ? 'this is its name' : 'this is nearly its name')
   return { tool, score: rounded, why: reasons.join('; ') }
 }
 
-function unmatchedOf({ vocabulary }: Index, intent: string): string[] {
-  return [...new Set(contentOf(intent))].filter((word) => !vocabulary.has(word))
+/** The vocabulary also has words of tools that are gone. */
+function unmatchedOf({ vocabulary, segments }: Index, intent: string): string[] {
+  const isThere = (form: number) => segments.some((segment) => occurrencesOf(segment, form) > 0)
+  return [...new Set(contentOf(intent))].filter((word) => !vocabulary.find(word).some(isThere))
 }

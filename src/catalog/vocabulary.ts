@@ -44,12 +44,6 @@ export class Vocabulary {
     return [...new Set(found)].filter((form) => form !== undefined)
   }
 
-  /** Whether some tool has the word, or one of its kin. */
-  has(word: string): boolean {
-    const root = comparable(word)
-    return this.#stems.has(root) || this.#kin.has(kinOf(root) ?? '')
-  }
-
   #number(word: string): Forms | null {
     if (isSmall(word)) {
       this.#forms.set(word, null)
