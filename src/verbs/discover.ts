@@ -27,6 +27,7 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     results,
     unmatched: answer.unmatched,
     nearest: answer.nearest,
+    ...(answer.silent.length > 0 && { silent: answer.silent }),
   } as unknown as JsonObject
 }
 
@@ -46,19 +47,19 @@ function readInput(input: unknown) {
       (value) => numberOf('limit', value, [1, limits.discoverLimitMax]),
       limits.discoverLimitDefault,
     ),
-    schemas: optional(schemas, (value) => value === true, false),
+    schemas: optional(schemas, (value) => oneOf('schemas', value, [true, false]), false),
   }
 }
 
 function readFilter(value: Json): Filter {
   const { type, server, effect, minScore } = objectOf('filter', value, ['type', 'server', 'effect', 'minScore'])
-  if (minScore !== undefined && typeof minScore !== 'number')
-    throw invalid('filter.minScore', 'it must be a number', minScore)
+  if (minScore != null && !(typeof minScore === 'number' && minScore >= 0 && minScore <= 1))
+    throw invalid('filter.minScore', 'it must be a number from 0 to 1', minScore)
   return {
     type: optional(type, (text) => oneOf('filter.type', text, ['tool', 'capability', 'all']), 'all'),
-    ...(server === undefined ? {} : { server: textOf('filter.server', server) }),
-    ...(effect === undefined ? {} : { effect: effectOf(effect) }),
-    ...(minScore === undefined ? {} : { minScore: minScore as number }),
+    ...(server == null ? {} : { server: textOf('filter.server', server) }),
+    ...(effect == null ? {} : { effect: effectOf(effect) }),
+    ...(minScore == null ? {} : { minScore }),
   }
 }
 

@@ -34,7 +34,7 @@ export function numberOf(param: string, value: unknown, [least, most]: readonly 
   throw invalid(param, `it must be a whole number from ${least} to ${most}`, value)
 }
 
-export function oneOf<T extends string>(param: string, value: unknown, allowed: readonly T[]): T {
+export function oneOf<T extends string | boolean>(param: string, value: unknown, allowed: readonly T[]): T {
   if (allowed.includes(value as T)) return value as T
   throw invalid(param, `it must be one of ${allowed.join(', ')}`, value, allowed)
 }
