@@ -5,6 +5,7 @@ import {
   ProtocolError,
   SdkError,
   SdkErrorCode,
+  SdkHttpError,
   type Tool as ToolDefinition,
 } from '@modelcontextprotocol/client'
 import { AppError, limits, type ServerConfig } from '#model'
@@ -34,8 +35,14 @@ export type Surroundings = {
   peer?: Peer
 }
 
-/** One way to open the conversation: as we remember it, by asking first, or in the old manner. */
-type Manner = { prior?: Era; mode: 'legacy' | 'auto'; last?: true }
+/** One way to open the conversation: as we remember it, by asking first, in the old manner, or in the oldest. */
+type Manner = {
+  prior?: Era
+  mode: 'legacy' | 'auto'
+  overSse?: true
+  /** Whether another manner may help where this one failed so. */
+  goesOn(error: unknown): boolean
+}
 
 export async function connect(
   name: string,
@@ -46,26 +53,39 @@ export async function connect(
 ): Promise<Connection> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.upstreamStartMsMax)])
   const whom = { name, config, secrets: surroundings.secrets }
+  let before: AppError | null = null
   for (const manner of mannersOf(config, remembered)) {
-    const wire = openWire(config, surroundings)
+    const wire = openWire(config, surroundings, manner)
     try {
       return await converse(wire, manner, surroundings, signal)
     } catch (error) {
       await wire.close()
       const late = signal.aborted && !stop.aborted
       if (late) throw unreachable(whom, wire, new Error(`it did not open within ${limits.upstreamStartMsMax} ms`))
-      if (manner.last || !speaksOtherwise(error)) throw unreachable(whom, wire, error)
+      // Where even the oldest manner does not help, what was said before tells more.
+      const problem: AppError = manner.overSse && before !== null ? before : unreachable(whom, wire, error)
+      if (!manner.goesOn(error)) throw problem
+      before = problem
     }
   }
-  throw new Error('one manner is always the last')
+  throw new Error('the last manner never goes on')
 }
 
 /** Over a pipe asking first may cost a server that dies of the question, so the old manner, which nearly all speak, comes first. */
 function mannersOf(config: ServerConfig, remembered: Era | null): Manner[] {
-  if (config.type === 'sse') return [{ mode: 'legacy', last: true }]
+  const never = () => false
+  const oldest: Manner = { mode: 'legacy', overSse: true, goesOn: never }
+  if (config.type === 'sse') return [oldest]
   const manners: Manner[] =
-    config.type === 'stdio' ? [{ mode: 'legacy' }, { mode: 'auto', last: true }] : [{ mode: 'auto', last: true }]
-  return remembered?.kind === 'modern' ? [{ prior: remembered, mode: 'auto' }, ...manners] : manners
+    config.type === 'stdio'
+      ? [
+          { mode: 'legacy', goesOn: speaksOtherwise },
+          { mode: 'auto', goesOn: never },
+        ]
+      : [{ mode: 'auto', goesOn: isNotThere }, oldest]
+  if (remembered?.kind !== 'modern') return manners
+  const goesOn = (error: unknown) => speaksOtherwise(error) || isNotThere(error)
+  return [{ prior: remembered, mode: 'auto', goesOn }, ...manners]
 }
 
 /** The server answered, but not in this manner. */
@@ -75,11 +95,16 @@ function speaksOtherwise(error: unknown): boolean {
   )
 }
 
-function openWire(config: ServerConfig, { guard, baseEnv, oauth }: Surroundings): Wire {
+/** Nothing can be posted to this address. */
+function isNotThere(error: unknown): boolean {
+  return causesOf(error).some((cause) => cause instanceof SdkHttpError && [400, 404, 405].includes(cause.status ?? 0))
+}
+
+function openWire(config: ServerConfig, { guard, baseEnv, oauth }: Surroundings, { overSse }: Manner): Wire {
   if (config.type === 'stdio') return new StdioWire({ ...config, env: { ...definedOf(baseEnv), ...config.env }, guard })
-  const { type, url, headers } = config
+  const { url, headers } = config
   const request = oauth?.fetch ?? fetch
-  return type === 'http' ? new HttpWire(url, headers, request) : new SseWire(url, headers, request)
+  return overSse ? new SseWire(url, headers, request) : new HttpWire(url, headers, request)
 }
 
 function definedOf(env: { PATH?: string; HOME?: string }): Record<string, string> {
@@ -149,18 +174,30 @@ export function unreachable({ name, config, secrets }: Whom, wire: Wire | null, 
   const reason = hide(end ?? reasonOf(error), secrets).slice(0, limits.upstreamReasonCharactersMax)
   const where = config.type === 'stdio' ? 'its command, arguments and environment' : 'its address and headers'
   const tail = words === '' ? '' : `; it wrote: ${words.slice(-limits.upstreamReasonCharactersMax)}`
+  const missing = [...new Set(unsetIn(config))]
+  const unset = missing.length === 0 ? '' : `; not set: ${missing.join(', ')}`
   const cause = secrets.length === 0 ? error : new Error(hide(reasonOf(error), secrets))
   return new AppError(
     'UPSTREAM_UNREACHABLE',
-    `Cannot reach the server "${name}": ${reason}${tail}. Check ${where} with "metier doctor"`,
+    `Cannot reach the server "${name}": ${reason}${tail}${unset}. Check ${where} with "metier doctor"`,
     { server: name },
     cause,
   )
 }
 
+/** Variables that the configuration names and nobody has set stand there as they were written. */
+function unsetIn(config: ServerConfig): string[] {
+  const named = JSON.stringify(config).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g)
+  return [...named].map(([, name]) => name!)
+}
+
 /** The innermost cause is the one that says something. */
 function reasonOf(error: unknown): string {
   const inner = causesOf(error).at(-1)
+  if (inner instanceof SdkHttpError) {
+    const said = inner.message.replace(/^Error POSTing to endpoint: ?/, '')
+    return `it answered with ${inner.status} ${inner.statusText ?? ''}`.trimEnd() + (said === '' ? '' : `: ${said}`)
+  }
   return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
 }
 

@@ -24,6 +24,7 @@ async function server(t: TestContext, call: (called: Called) => void) {
   const streams: ServerResponse[] = []
   const http = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x')
+    if (pathname === '/sse' && request.method !== 'GET') return void response.writeHead(405).end()
     if (pathname === '/sse') {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(`event: endpoint\ndata: /messages?session=${streams.push(response) - 1}\n\n`)
@@ -49,9 +50,9 @@ async function server(t: TestContext, call: (called: Called) => void) {
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`, streams }
 }
 
-function open(t: TestContext, url: string): Catalog {
+function open(t: TestContext, url: string, type: object = { type: 'sse' }): Catalog {
   const folder = temporaryFolder(t)
-  const text = JSON.stringify({ servers: { old: { type: 'sse', url, headers: { 'X-Mine': 'yes' } } } })
+  const text = JSON.stringify({ servers: { old: { ...type, url, headers: { 'X-Mine': 'yes' } } } })
   const { servers } = parseConfig({ file: null, text, home: folder, env: {}, directory: folder })
   const catalog = openCatalog({ servers, folder, baseEnv: {} })
   t.after(() => catalog.close())
@@ -74,6 +75,13 @@ test('try() speaks with a server over a stream of events, with the headers of th
   const catalog = open(t, url)
   assert.deepEqual([await attempt(catalog), await attempt(catalog)], ['hello', 'hello'])
   assert.deepEqual([seen, streams.length], [['yes', 'yes'], 1])
+})
+
+test('try() finds out by itself that an address is one of the oldest manner, as hosts do that do not write it down', async (t) => {
+  const { url } = await server(t, ({ answer }) => answer())
+  assert.equal(await attempt(open(t, url, {})), 'hello')
+  const { problems } = await open(t, url.replace('/sse', '/nothing'), {}).tools()
+  assert.match(String(problems[0]?.error), /Cannot reach the server "old": .*404/)
 })
 
 test('try() does not know the outcome when the stream breaks before the answer, and begins a new one for the next', async (t) => {
