@@ -157,6 +157,14 @@ test('try() of a server that cannot start was not sent, and says what the server
   }
 })
 
+test('problemOfServer() names the variables of a server that are not set', async (t) => {
+  const env = { TOKEN: '${NOT_SET_A}', OTHER: '${env:NOT_SET_B} ${NOT_SET_A}' }
+  const { catalog } = open(t, { servers: { open: { command: 'false', env } } })
+  await catalog.tools({ server: 'open' })
+  const says = /it ended with code 1; not set: NOT_SET_A, NOT_SET_B\. Check/
+  assert.match(catalog.problemOfServer('open:x')!.message, says)
+})
+
 test('problemOfServer() keeps quiet about secrets, whatever the server wrote before it ended', async (t) => {
   const secret = 'very-secret-value'
   const servers = { told: { command: 'sh', args: ['-c', 'echo "not $TOKEN" >&2; exit 3'], env: { TOKEN: secret } } }

@@ -107,7 +107,10 @@ test('doctor tells of a home that cannot be opened, in one document', async (t) 
 
 test('a configuration that is no readable file is told as that, and a setting that nobody reads is said aloud', async (t) => {
   const space = workspace(t, {
-    config: { polcy: { permissions: 'minimal' }, mcpServers: { x: { command: 'x', theirs: 1 } } },
+    config: {
+      polcy: { permissions: 'minimal' },
+      mcpServers: { x: { command: 'x', args: ['${NOT_SET_A}'], theirs: 1 } },
+    },
   })
   const { code, json } = await metier(space, ['runs', '--json', '--config', space.folder])
   assert.deepEqual([code, json.error.code], [3, 'CONFIG_INVALID'])
@@ -117,6 +120,7 @@ test('a configuration that is no readable file is told as that, and a setting th
   const served = await serve(t, space)
   await served.stop()
   assert.match(served.stderr(), /unread +\/polcy: there is no such setting/)
+  assert.match(served.stderr(), /not set +NOT_SET_A/)
 })
 
 test('serve says where it is, also to a program, and that a tool to expose is not there; so does doctor', async (t) => {

@@ -98,6 +98,7 @@ async function tell({ config, verbs, json, print, note }: Context, { url, token 
   note(welcome(at, home, isolation, servers.length))
   const unread = unreadOurs(config)
   if (unread.length > 0) note(`  unread   ${unread.join(', ')}: there is no such setting`)
+  if (config.unsetVariables.length > 0) note(`  not set  ${config.unsetVariables.join(', ')}, which servers are to get`)
   const lost = expose.filter((id) => !servers.includes(splitToolId(id)!.server))
   if (lost.length > 0) note(`  expose   ${lost.join(', ')}: the configuration has no such server`)
   if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
