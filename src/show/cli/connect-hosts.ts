@@ -121,6 +121,6 @@ export const hosts: readonly Host[] = [
 /** One of our own entries, which must never become an upstream of ours: we would start ourselves without end. */
 export function isOurs(name: string, entry: Entry): boolean {
   if (name === 'metier') return true
-  if ('url' in entry) return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):7420\/mcp\/?$/.test(entry.url)
-  return [entry.command, ...entry.args].some((word) => /(?:^|[\\/])metier(?:@[\w.^~-]+)?$/.test(word))
+  if ('url' in entry) return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):7420\/mcp(?:\/|$)/.test(entry.url)
+  return [entry.command, ...entry.args].some((word) => /(?:^|[\\/])metier(?:@[\w.^~-]+|\.cmd|\.exe)?$/.test(word))
 }

@@ -95,6 +95,7 @@ test('findServers() says each thing in our words: variables, headers, and the na
     }),
     'project/.vscode/mcp.json': JSON.stringify({
       servers: {
+        n: { command: 'n', env: { GIVEN: 1, TAKEN: null } },
         v: { type: 'http', url: 'https://v.example/mcp', headers: { Authorization: 'Bearer ${input:v-token}' } },
         socket: { type: 'http', url: 'unix:///tmp/v.sock' },
       },
@@ -121,6 +122,7 @@ enabled = false
   })
   assert.deepEqual(found(where).lines, [
     ['cursor', 'c', { command: '${HOME}/bin/c', args: ['${workspaceFolder}', '$HOME'], env: { K: '${env:KEY}' } }],
+    ['vscode', 'n', { command: 'n', args: [], env: { GIVEN: '1' } }],
     ['vscode', 'v', { type: 'http', url: 'https://v.example/mcp', headers: { Authorization: 'Bearer ${V_TOKEN}' } }],
     ['vscode', 'socket', 'its url is not an address that begins with http:// or https://'],
     ['codex', 'x', { type: 'http', url: 'https://x.example/mcp', headers: { 'X-Key': '${X_KEY}' } }],
@@ -137,13 +139,15 @@ test('findServers() passes over ourselves, however we are written, and changes n
     metier: { command: 'anything' },
     npx: { command: 'npx', args: ['-y', 'metier@1.2.3', 'serve', '--stdio'] },
     windows: { command: 'C:\\tools\\metier', args: ['serve'] },
+    shim: { command: 'C:\\Users\\x\\npm\\metier.cmd', args: ['serve', '--stdio'] },
     door: { url: 'http://localhost:7420/mcp/' },
+    passage: { url: 'http://127.0.0.1:7420/mcp/fs' },
   }
   const files = { 'project/.mcp.json': JSON.stringify({ mcpServers: { ...ours, other: { command: 'metier-tools' } } }) }
   const where = place(t, 'linux', files)
   assert.deepEqual(
     found(where).lines.map(([, name, what]) => (typeof what === 'string' ? what : name)),
-    [...Array(4).fill('it is Métier itself'), 'other'],
+    [...Array(6).fill('it is Métier itself'), 'other'],
   )
   assert.deepEqual(readdirSync(where.folder), ['.mcp.json'])
   assert.equal(readFileSync(join(where.folder, '.mcp.json'), 'utf8'), files['project/.mcp.json'])

@@ -121,7 +121,7 @@ function passed(names: unknown): Record<string, string> {
 }
 
 function texts(value: unknown, say: (text: string) => string): Record<string, string> {
-  const entries = Object.entries(isObject(value) ? value : {})
+  const entries = Object.entries(isObject(value) ? value : {}).filter(([, text]) => text !== null)
   return Object.fromEntries(entries.map(([key, text]) => [key, say(String(text))]))
 }
 
