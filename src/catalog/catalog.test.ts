@@ -190,6 +190,41 @@ function misbehaving(onCall: string): object {
   return { command: process.execPath, args: ['-e', script] }
 }
 
+/** A server that answers the question for its tools with this. */
+function listing(result: object): object {
+  const server = misbehaving('') as { args: string[] }
+  const script = server.args[1]!.replace(/say\(id, \{ tools: .*\)$/m, `say(id, ${JSON.stringify(result)})`)
+  return { ...server, args: ['-e', script] }
+}
+
+test('tools() is not spoiled by a tool that its server describes badly', async (t) => {
+  const tools = [
+    { name: 'good', description: 'Good.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+    { name: 'bare' },
+    {
+      name: 'odd',
+      description: null,
+      inputSchema: { properties: null },
+      annotations: { readOnlyHint: 'yes', title: 1 },
+    },
+    { name: 'list', inputSchema: { type: 'object' }, outputSchema: { type: 'array' } },
+    ...[null, 7, {}, { name: 5 }],
+  ]
+  const { catalog } = open(t, { servers: { odd: listing({ tools }), none: listing({ tools: 'none' }) } })
+  const found = await catalog.tools({ server: 'odd' })
+  assert.deepEqual(
+    found.tools.map(({ name, description, effect, input }) => [name, description, effect, input.type]),
+    [
+      ['good', 'Good.', 'read', 'object'],
+      ['bare', '', 'unsafe', 'object'],
+      ['odd', '', 'unsafe', 'object'],
+      ['list', '', 'unsafe', 'object'],
+    ],
+  )
+  const { problems } = await catalog.tools({ server: 'none' })
+  assert.match(String(problems[0]?.error), /Cannot reach the server "none": Invalid result for tools\/list/)
+})
+
 test('try() leaves a server alone that cannot be started, until it is asked for its tools', async (t) => {
   const { catalog, folder } = open(t, {
     servers: { none: { command: 'sh', args: ['-c', 'echo >>starts; test -e ready && exec node "$0"', effectsServer] } },

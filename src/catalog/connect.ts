@@ -13,7 +13,9 @@ import { listenFor, listsOf, type Peer } from './attend.ts'
 import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
 import { HttpWire } from './http.ts'
+import { isInvalidResult, listTools } from './list-tools.ts'
 import type { Oauth } from './oauth.ts'
+import { isTimeout } from './outcome.ts'
 import { SseWire } from './sse.ts'
 import { StdioWire } from './stdio.ts'
 
@@ -117,8 +119,9 @@ async function converse(
   { changed, peer }: Surroundings,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const toolsChanged = (definitions: ToolDefinition[] | null) => {
-    if (definitions) void changed(definitions).then(() => peer?.heard({ method: 'notifications/tools/list_changed' }))
+  const toolsChanged = async () => {
+    await changed(await listTools(client))
+    peer?.heard({ method: 'notifications/tools/list_changed' })
   }
   const client = new Client(
     { name: 'metier', version: '0.1.0' },
@@ -129,7 +132,12 @@ async function converse(
       inputRequired: { autoFulfill: false },
       listMaxPages: limits.catalogPagesMax,
       listChanged: {
-        tools: { debounceMs: limits.listChangedMs, onChanged: (_error, definitions) => toolsChanged(definitions) },
+        // What cannot be asked for now is asked for when the server is started next.
+        tools: {
+          autoRefresh: false,
+          debounceMs: limits.listChangedMs,
+          onChanged: () => void toolsChanged().catch(() => {}),
+        },
         ...(peer && listsOf(peer)),
       },
     },
@@ -156,13 +164,6 @@ function hearChanges(client: Client, forPeer: boolean): void {
   if (Object.keys(filter).length > 0) client.listen(filter).catch(() => {})
 }
 
-export async function listTools(client: Client, signal?: AbortSignal): Promise<ToolDefinition[]> {
-  // Without the capability the client would only print to our standard output and answer nothing.
-  if (client.getServerCapabilities()?.tools === undefined) return []
-  const options = { timeout: limits.upstreamStartMsMax, cacheMode: 'refresh' as const }
-  return (await client.listTools({}, signal === undefined ? options : { ...options, signal })).tools
-}
-
 type Whom = { name: string; config: ServerConfig; secrets: readonly string[] }
 
 /** Says what is known: the server's own last words, or what the network said. */
@@ -170,7 +171,8 @@ export function unreachable({ name, config, secrets }: Whom, wire: Wire | null, 
   const known = causesOf(error).find((cause) => cause instanceof AppError)
   if (known !== undefined) return known
   const words = hide(wire instanceof StdioWire ? wire.stderr : '', secrets)
-  const end = wire instanceof StdioWire ? wire.end : null
+  // We have ended it where it spoke, but not well or not in time.
+  const end = wire instanceof StdioWire && !spokeOrSlept(error) ? wire.end : null
   const reason = hide(end ?? reasonOf(error), secrets).slice(0, limits.upstreamReasonCharactersMax)
   const where = config.type === 'stdio' ? 'its command, arguments and environment' : 'its address and headers'
   const tail = words === '' ? '' : `; it wrote: ${words.slice(-limits.upstreamReasonCharactersMax)}`
@@ -185,6 +187,10 @@ export function unreachable({ name, config, secrets }: Whom, wire: Wire | null, 
   )
 }
 
+function spokeOrSlept(error: unknown): boolean {
+  return error instanceof ProtocolError || isInvalidResult(error) || isTimeout(error)
+}
+
 /** Variables that the configuration names and nobody has set stand there as they were written. */
 function unsetIn(config: ServerConfig): string[] {
   const named = JSON.stringify(config).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g)
@@ -195,10 +201,11 @@ function unsetIn(config: ServerConfig): string[] {
 function reasonOf(error: unknown): string {
   const inner = causesOf(error).at(-1)
   if (inner instanceof SdkHttpError) {
-    const said = inner.message.replace(/^Error POSTing to endpoint: ?/, '')
-    return `it answered with ${inner.status} ${inner.statusText ?? ''}`.trimEnd() + (said === '' ? '' : `: ${said}`)
+    const body = inner.message.replace(/^Error POSTing to endpoint: ?/, '')
+    return `it answered with ${inner.status} ${inner.statusText ?? ''}`.trimEnd() + (body === '' ? '' : `: ${body}`)
   }
-  return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
+  const said = inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner)
+  return said.replaceAll(/\s+/g, ' ')
 }
 
 function causesOf(error: unknown): unknown[] {
