@@ -39,6 +39,8 @@ export type Catalog = {
   problemOfServer(id: string): AppError | null
   /** Why a call is not to be made: the tool is not what it was, or the arguments do not fit. */
   problemOf(tool: Tool, args: Json): AppError | null
+  /** Why a tool is not called at all as it is now: it changed, and nobody has accepted that. */
+  refusalOf(tool: Tool): AppError | null
   /** How a tool differs from the definition that is pinned; null where it does not. */
   changeOf(tool: Tool): ToolDiff | null
   isPinned(tool: Tool): boolean
@@ -91,6 +93,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
       return (server !== undefined && entries.get(server)?.failure?.error) || null
     },
     problemOf: (tool, args) => pins.problemOf(tool) ?? problemOf(tool, args),
+    refusalOf: (tool) => pins.problemOf(tool),
     changeOf: (tool) => pins.changeOf(tool),
     isPinned: (tool) => pins.isPinned(tool),
     accept: (tool, who) => pins.accept(tool, who),

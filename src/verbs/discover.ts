@@ -17,8 +17,7 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     id: tool.id,
     score,
     why,
-    description: tool.description,
-    ...shapes(tool, schemas),
+    ...wordsOf(catalog, tool, schemas),
     effect: tool.effect,
     effectFrom: tool.effectFrom,
   }))
@@ -29,6 +28,13 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     nearest: answer.nearest,
     ...(answer.silent.length > 0 && { silent: answer.silent }),
   } as unknown as JsonObject
+}
+
+/** What a server says anew of a tool is not told to an agent before a human has accepted it. */
+function wordsOf(catalog: Catalog, tool: Tool, whole: boolean) {
+  const refusal = catalog.refusalOf(tool)
+  if (refusal === null) return { description: tool.description, ...shapes(tool, whole) }
+  return { description: refusal.message, ...shapes(tool, false) }
 }
 
 function shapes({ input, observed, output = observed }: Tool, whole: boolean): { input: Json; output?: Json } {

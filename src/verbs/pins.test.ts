@@ -25,6 +25,10 @@ function changeable(t: TestContext): { space: Workspace; become: (words: string)
 const add = (verbs: Verbs) =>
   verbs.execute({ implementation: { type: 'code', code: `return mcp.fx.add({ key: 'k', by: 1 })` } }, caller)
 
+/** What an agent is shown of the tool, with its whole schema if it is to have that. */
+const look = async (verbs: Verbs) =>
+  ((await verbs.discover({ intent: 'fx:add', schemas: true }, caller)).results as JsonObject[])[0]!
+
 const outcome = ({ store }: Verbs, { run }: JsonObject) =>
   (store.events(run as RunId, { type: 'call.resolved' })[0]!.body as { outcome: string }).outcome
 
@@ -62,12 +66,16 @@ test('execute() refuses a tool that changed after its server was started anew, u
   assert.deepEqual(outline(verbs).slice(pinned), ['tool.changed fx:add'])
   assert.equal(done(space, 'add').length, 1)
 
+  const unseen = await look(verbs)
+  assert.match(String(unseen.description), /not the accepted one .*"metier accept fx:add"/)
+  assert.deepEqual([unseen.id, unseen.score, unseen.input], ['fx:add', 1, '{ key: string, by: number, ms?: number }'])
   const listed = await metier(space, ['tools', '--json'])
   const line = (listed.json as JsonObject[]).find(({ id }) => id === 'fx:add')!
   assert.deepEqual([line.pinned, line.changed], [false, diff])
   const accepted = await metier(space, ['accept', 'fx:add', '--json'])
   assert.deepEqual([accepted.code, accepted.json.tool, accepted.json.diff], [0, 'fx:add', diff], accepted.stderr)
   assert.equal((await add(verbs)).status, 'done')
+  assert.equal((await look(verbs)).description, 'Add, and tell everybody.')
   assert.equal(done(space, 'add').length, 2)
   assert.equal((await verbs.ledger()).ok, true)
 
