@@ -51,6 +51,7 @@ test('whoever answers goes on with the run, or only records it, and a gateway th
   assert.deepEqual([approved.code, approved.json.status, approved.json.result], [0, 'done', 1], approved.stdout)
   assert.deepEqual(await resumedBy(space, first.run), [userInfo().username])
 
+  assert.equal((await metier(space, ['approve', second.id, '--run', '--always'])).code, 2, 'which of the two?')
   const recorded = await metier(space, ['approve', second.id, '--no-resume', '--json'])
   assert.deepEqual([recorded.code, recorded.json.status, recorded.json.approvals], [0, 'approval_required', []])
   const both = await Promise.all([

@@ -91,9 +91,10 @@ export const decideCommands: Record<string, Command> = {
     options: { edit: { type: 'string' }, run: { type: 'boolean' }, always: { type: 'boolean' }, ...resumeOption },
     words: [1, 1],
     run: async (context) => {
-      const { edit } = context.options
+      const { edit, run, always } = context.options
+      if (run === true && always === true) throw new UsageError('give only one of --run, --always')
       const args = edit === undefined ? {} : { args: json('--edit', edit) }
-      const scope = context.options.always === true ? 'always' : context.options.run === true ? 'run' : 'once'
+      const scope = always === true ? 'always' : run === true ? 'run' : 'once'
       const goOn = context.options['no-resume'] !== true
       const verbs = await context.verbs()
       return decided(

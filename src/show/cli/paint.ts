@@ -8,9 +8,13 @@ export const good = (text: string) => styleText('green', text)
 export const bad = (text: string) => styleText('red', text)
 export const warn = (text: string) => styleText('yellow', text)
 
+/** Columns are as wide as what others stand beside: the last cell of a row may run on. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widthOf = (cell: string) => stripVTControlCharacters(cell).length
-  const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, widthOf(cell))), [])
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [i, cell] of row.slice(0, -1).entries()) widths[i] = Math.max(widths[i] ?? 0, widthOf(cell))
+  }
   return rows
     .map((row) =>
       row

@@ -37,6 +37,14 @@ test('timeline() tells who answered the question about a call, and with which ot
   )
 })
 
+test('timeline() keeps its columns, however long the lines between the calls are', () => {
+  const long = { answer: 'denied', who: 'bob', from: 'http', reason: 'no '.repeat(20) }
+  const calls = [{ ...call, args: { to: 'somewhere else' }, approvals: [{ answered: long }] }, call]
+  const [first, , second] = shown({ calls, traced: [] }).slice(1)
+  assert.equal(first!.indexOf('→'), second!.indexOf('→'), `${first}\n${second}`)
+  assert.equal(second!.indexOf('{') - second!.indexOf('fs:move'), 'fs:move'.length + 2)
+})
+
 test('timeline() and summary() let nothing that others wrote move the terminal or turn the text around', () => {
   const evil = 'a\u001b]0;mine\u0007\u009b2J\u202eb'
   const answered = { answer: 'denied', who: evil, from: 'http', reason: evil }
