@@ -7,7 +7,7 @@ const names: Record<OperationOwner, string> = {
   array:
     'at concat every filter find findIndex findLast findLastIndex flat flatMap forEach includes indexOf join lastIndexOf map reduce reduceRight reverse slice some sort toReversed toSorted toSpliced with',
   string:
-    'at charAt charCodeAt codePointAt endsWith includes indexOf lastIndexOf localeCompare match matchAll normalize padEnd padStart repeat replace replaceAll search slice split startsWith substring toLowerCase toUpperCase trim trimEnd trimStart',
+    'at charAt charCodeAt codePointAt endsWith includes indexOf lastIndexOf localeCompare match matchAll normalize padEnd padStart repeat replace replaceAll search slice split startsWith substr substring toLowerCase toUpperCase trim trimEnd trimStart',
   number: 'toFixed toPrecision',
   Array: 'from isArray of',
   Object: 'assign entries fromEntries groupBy hasOwn is keys values',
