@@ -62,7 +62,8 @@ async function host(
     const { structuredContent } = await client.callTool(request, { timeout: 30_000, ...(signal && { signal }) })
     return structuredContent as JsonObject & { approvals: JsonObject[]; error: JsonObject; result: unknown }
   }
-  const execute = (code: string, signal?: AbortSignal) => call({ implementation: { type: 'code', code } }, signal)
+  const execute = (code: string, signal?: AbortSignal) =>
+    call({ intent: 'count once', implementation: { type: 'code', code } }, signal)
   return { client, forms, execute, call }
 }
 
@@ -93,6 +94,8 @@ for (const era of eras)
         'permissions "standard"',
         `${door.url}/approvals/`,
         'metier approve',
+        'Its plan may call fx:add (line 1)',
+        'The run is for: count once',
       ])
         assert.ok(message.includes(part), `${part}: ${message}`)
       assert.deepEqual(Object.keys(requestedSchema.properties), ['decision', 'arguments', 'reason'])

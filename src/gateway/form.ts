@@ -1,7 +1,7 @@
 /** The form in which a host asks its human about a call, and what the human's answer means. */
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/server'
 import { AppError, isObject, type Json, visible } from '#model'
-import { argumentsText, type Decision, originLines, type Question } from '#verbs'
+import { argumentsText, type Decision, mayCallLines, originLines, type Question } from '#verbs'
 
 /** What a client sends back; it is not trusted to keep to the form. */
 export type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> | undefined }
@@ -24,7 +24,7 @@ export function linkOf({ tool, effect, why, run, call, url, id }: Question): Eli
 
 /** `problem` is what was wrong with the last answer to the same question. */
 export function formOf(question: Question, problem: string | null): ElicitRequestFormParams {
-  const { tool, effect, why, run, call, command, url } = question
+  const { tool, effect, why, run, call, command, url, intent } = question
   const { text, isWhole } = argumentsText(question)
   const origins = originLines(question)
   const lines = [
@@ -34,6 +34,8 @@ export function formOf(question: Question, problem: string | null): ElicitReques
     ...(isWhole ? [] : [`These are not all of them: metier run show ${run}`]),
     ...(origins.length === 0 ? [] : [`They came from: ${origins.join('; ')}`]),
     `Asked because: ${visible(why)} (run ${run}, call ${call})`,
+    ...(intent ? [`The run is for: ${visible(intent)}`] : []),
+    ...mayCallLines(question).map((line) => `Its plan ${line}`),
     `Elsewhere: ${url === null ? command : `${url} or ${command}`}`,
   ]
   const decision = {
