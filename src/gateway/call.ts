@@ -21,14 +21,15 @@ export type Client = { name: string | undefined; capabilities: unknown }
 
 export async function callTool(
   verbs: Verbs,
-  { name, arguments: input = {} }: CallToolRequest['params'],
+  params: CallToolRequest['params'],
   context: ServerContext,
   client: Client,
   forms: Forms,
 ): Promise<CallToolResult | InputRequiredResult> {
+  const { name, arguments: input = {} } = params
   const caller = { ...callerOf(context, client.name), waitMs: limits.executeWaitMsDefault }
   const tell = progressOf(() => context)
-  const asked = asking(verbs, forms, askerOf(forms, context, client.capabilities))
+  const asked = asking(verbs, forms, askerOf(forms, context, client.capabilities, params as JsonObject))
   const verb = verbNames.find((known) => known === name)
   try {
     if (verb !== undefined)

@@ -317,6 +317,22 @@ test('a question that expires while its form is open closes it, and the program 
   await closed.promise
 })
 
+test('an answer to a form of the newer era holds for the request that was asked about, and for no other', async (t) => {
+  const { space, door } = await open(t)
+  const { client } = await host(t, door.url, 'modern', () => yes)
+  const send = (key: string, more: object = {}) => {
+    const implementation = { type: 'code', code: `return (await ${add(key)}).total` }
+    const params = { name: 'execute', arguments: { implementation }, ...more }
+    return client.request({ method: 'tools/call', params }, { allowInputRequired: true }) as Promise<JsonObject>
+  }
+  const { requestState } = await send('x')
+  const brought = { requestState, inputResponses: { approval: yes } }
+  await assert.rejects(send('y', brought), /the requestState is of another request/)
+  assert.deepEqual([made(space, 'x'), made(space, 'y')], [0, 0])
+  assert.equal(((await send('x', brought)).structuredContent as JsonObject).status, 'done')
+  assert.deepEqual([made(space, 'x'), made(space, 'y')], [1, 0])
+})
+
 test('an answer to a form reaches its run although the gateway that asked has died, and a forged one reaches nothing', async (t) => {
   const space = workspace(t, { config })
   const first = await open(t, space)

@@ -10,6 +10,8 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
   type RequestStateCodec,
   SdkError,
   SdkErrorCode,
@@ -20,6 +22,7 @@ import { isObject, type JsonObject, limits, toAppError } from '#model'
 import { homePaths } from '#record'
 import type { Question } from '#verbs'
 import { readToken } from './bearer.ts'
+import { digestOf } from './exchange.ts'
 import { decisionOf, formOf, linkOf, type Reply } from './form.ts'
 import type { Caller, Verbs } from './verbs.ts'
 
@@ -32,8 +35,8 @@ export type Forms = {
   shown: Set<string>
 }
 
-/** What a client of the newer era brings back with an answer: which question it was about. */
-type FormState = { run: string; approval: string; round: number }
+/** What a client of the newer era brings back with an answer: which question it was about, and of which request. */
+type FormState = { run: string; approval: string; round: number; request: string }
 
 /** Kept in the home, so that an answer to a form reaches the run also when the gateway that asked has died. */
 export function formKey(home: string): string {
@@ -58,15 +61,15 @@ export type Asker = {
   show(question: Question, round: number, problem: string | null, over: AbortSignal): Promise<Reply>
 }
 
-/** Null where the client did not say that it can show anything. */
-export function askerOf(forms: Forms, context: ServerContext, declared: unknown): Asker | null {
+/** Null where the client did not say that it can show anything. `params` are those of the request under way. */
+export function askerOf(forms: Forms, context: ServerContext, declared: unknown, params: JsonObject): Asker | null {
   const { mcpReq } = context
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined
   const isModern = envelope !== undefined
   const capabilities = isModern ? envelope[CLIENT_CAPABILITIES_META_KEY] : declared
   const mode = modeOf(capabilities)
   if (mode === null) return null
-  return isModern ? modernAsker(forms, context, mode) : legacyAsker(context, mode)
+  return isModern ? modernAsker(forms, context, mode, () => digestOf(params)) : legacyAsker(context, mode)
 }
 
 /** A form where that is possible: there everything is seen and answered in one place. */
@@ -111,9 +114,11 @@ export class FormNeeded extends Error {
   }
 }
 
-function modernAsker({ codec }: Forms, context: ServerContext, mode: Mode): Asker {
+function modernAsker({ codec }: Forms, context: ServerContext, mode: Mode, request: () => string): Asker {
   const { mcpReq } = context
   const state = mcpReq.requestState<FormState>()
+  if (state !== undefined && state.request !== request())
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Cannot go on: the requestState is of another request')
   const given = inputResponse(mcpReq.inputResponses, 'approval')
   const reply: Reply = given.kind === 'elicit' ? given : { action: 'cancel' }
   return {
@@ -122,7 +127,10 @@ function modernAsker({ codec }: Forms, context: ServerContext, mode: Mode): Aske
     show: async (question, round, problem) => {
       const { elicitationId: _, ...link } = linkOf(question)
       const form = mode === 'url' ? inputRequired.elicitUrl(link) : inputRequired.elicit(formOf(question, problem))
-      const requestState = await codec.mint({ run: question.run, approval: question.id, round }, context)
+      const requestState = await codec.mint(
+        { run: question.run, approval: question.id, round, request: request() },
+        context,
+      )
       throw new FormNeeded(inputRequired({ inputRequests: { approval: form }, requestState }))
     },
   }

@@ -135,6 +135,7 @@ class Exchange {
   }
 }
 
-function digestOf({ _meta, ...params }: JsonObject): string {
+/** By this a request that comes again is known, whatever it brings with it. */
+export function digestOf({ _meta, inputResponses: _, requestState: __, ...params }: JsonObject): string {
   return createHash('sha256').update(toText(params)).digest('hex')
 }
