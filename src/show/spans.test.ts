@@ -4,8 +4,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import type { Event } from '#model'
 import { metier, workspace } from '#test'
 import { readTelemetry } from './export-spans.ts'
+import { traceOf } from './spans.ts'
+
+type Span = { name: string; kind: number; spanId: string; parentSpanId?: string }
+type Trace = { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
 
 test('every run and call is a span where a collector is named', async (t) => {
   const bodies: { path: string; headers: Record<string, unknown>; body: string }[] = []
@@ -43,6 +48,30 @@ test('every run and call is a span where a collector is named', async (t) => {
   )
   assert.ok(spans.every((span: { traceId: string }) => span.traceId === ran.json.run.replaceAll('-', '')))
   assert.ok(spans.slice(1).every((span: { parentSpanId: string }) => span.parentSpanId === spans[0].spanId))
+})
+
+test('traceOf() puts a call below the program that made it, and takes no timer for a call of a tool', () => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const run = '01a1e732-5ca5-7929-b472-dcdde982c572'
+  const calls = ['1', '1.1', '1.2'].map((call, i) => [call, ['metier:program', 'fx:read', 'metier:timer'][i]] as const)
+  const bodies = [
+    ['run.started', {}],
+    ...calls.map(([call, tool]) => ['call.issued', { call, tool }] as const),
+    ...calls.map(([call]) => ['call.resolved', { call, attempt: 1, outcome: 'answered', ok: true }] as const),
+  ] as const
+  const events = bodies.map(([type, body], n) => ({ run, n: n + 1, at, type, body })) as unknown as Event[]
+  const { resourceSpans } = traceOf(events, { service: 'test', attributes: {} }) as Trace
+  const [root, program, read, timer] = resourceSpans[0]!.scopeSpans[0]!.spans
+  const parents = [program, read, timer].map((span) => span!.parentSpanId)
+  assert.deepEqual(parents, [root!.spanId, program!.spanId, program!.spanId])
+  assert.deepEqual(
+    [program, read, timer].map((span) => [span!.name, span!.kind]),
+    [
+      ['metier:program', 1],
+      ['tools/call fx:read', 3],
+      ['metier:timer', 1],
+    ],
+  )
 })
 
 test('a collector that cannot be reached is said, and the run is none the worse', async (t) => {

@@ -1,5 +1,5 @@
 /** A run as OpenTelemetry spans, read from its record: one for the run, in the trace that it was asked for in, one for each call. */
-import { type Event, parseTraceparent, type RunId, spanIdOf } from '#model'
+import { type Event, parseTraceparent, programTool, type RunId, spanIdOf, timerTool } from '#model'
 
 export type Telemetry = {
   endpoint: string
@@ -94,17 +94,20 @@ function callSpans(root: Span, run: RunId, events: Event[]): Span[] {
   return spans
 }
 
+/** `3.1` is a call of the program that runs as call 3. Timers and programs are the engine's own: no server is asked. */
 function callSpan(root: Span, run: RunId, { at, body }: Event<'call.resolved'>, tool: string, began: string): Span {
+  const above = body.call.slice(0, Math.max(0, body.call.lastIndexOf('.')))
+  const isOurs = tool === timerTool || tool === programTool
   return {
     traceId: root.traceId,
     spanId: spanIdOf(run, body.call),
-    parentSpanId: root.spanId,
-    name: `tools/call ${tool}`,
-    kind: client,
+    parentSpanId: above === '' ? root.spanId : spanIdOf(run, above),
+    name: isOurs ? tool : `tools/call ${tool}`,
+    kind: isOurs ? internal : client,
     startTimeUnixNano: nanoseconds(began),
     endTimeUnixNano: nanoseconds(at),
     attributes: attributesOf({
-      'mcp.method.name': 'tools/call',
+      ...(isOurs ? {} : { 'mcp.method.name': 'tools/call' }),
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': tool,
       'gen_ai.tool.call.id': body.call,
