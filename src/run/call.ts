@@ -277,7 +277,7 @@ export function passes(call: OpenCall, { policy, secrets }: { policy: Policy; se
 }
 
 /** When a timer fires: it never waits longer than it says, also where the clock was put back since the last event. */
-export function dueOf({ args, issuedAt }: OpenCall, now: number): number {
-  const { ms = 0 } = JSON.parse(args) as { ms?: number }
-  return Math.min(issuedAt, now) + Math.min(Math.max(0, ms), limits.timerMsMax)
+export function dueOf({ args, edited = args, issuedAt }: OpenCall, now: number): number {
+  const { ms = 0 } = JSON.parse(edited) as { ms?: number }
+  return Math.min(issuedAt, now) + Math.min(Math.max(0, Number(ms) || 0), limits.timerMsMax)
 }

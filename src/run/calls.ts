@@ -22,6 +22,7 @@ import {
 } from './call.ts'
 import type { Desk } from './desk.ts'
 import { Flight } from './flight.ts'
+import { editOf } from './fork.ts'
 import { denial, denied, expired, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
@@ -72,12 +73,13 @@ export class Calls {
   }
 
   async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
-    const { catalog, chain } = this.#desk
+    const { catalog, chain, journal } = this.#desk
     const definition = isOurs(issued.tool) ? null : ((await catalog.tool(issued.tool)) ?? null)
     if (this.#closed || this.#desk.isStopped()) return
     const effect = definition?.effect ?? null
     const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
-    const edited = this.#desk.edits.has(id) ? { edited: this.#desk.edits.get(id)! } : {}
+    const edit = editOf(journal.started, id)
+    const edited = edit === undefined ? {} : { edited: edit }
     const call: OpenCall = { ...withoutCode(issued), ...key, ...edited, ...fresh(id, now), definition, effect }
     this.open.set(id, call)
     this.#spent.calls += 1

@@ -1,14 +1,5 @@
 /** Moves one run that this process owns: replays what the record holds, then turns in, calls out, until it ends or waits. */
-import {
-  type AppError,
-  type Delivery,
-  type EventBodies,
-  limits,
-  type ProgramEnd,
-  type Turn,
-  toAppError,
-  toText,
-} from '#model'
+import { type AppError, type Delivery, type EventBodies, limits, type ProgramEnd, type Turn, toAppError } from '#model'
 import { Calls } from './calls.ts'
 import type { Desk, Score } from './desk.ts'
 import { Notes } from './notes.ts'
@@ -44,14 +35,13 @@ export class Conductor {
     this.#replay = new Replay(journal)
     this.#notes = new Notes(score.chain, journal)
     this.#seats = new Seats(score.program)
-    const { budget, forkedFrom, plan } = journal.started
+    const { budget, plan } = journal.started
     const question = Promise.withResolvers<void>()
     this.asked = question.promise
     const desk: Desk = {
       ...score,
       budget,
       plan: plan.kind,
-      edits: new Map(forkedFrom?.args === undefined ? [] : [[forkedFrom.at, toText(forkedFrom.args)]]),
       isStopped: () => this.#stop !== null,
       resolved: (program, delivery) => this.#resolved(program, delivery),
       asked: question.resolve,

@@ -20,8 +20,6 @@ export type Desk = {
   policy: { permissions: PermissionSet; rules: PolicyRule[] }
   budget: Budget
   plan: 'code' | 'dag'
-  /** Arguments that a fork puts in place of those of one call. */
-  edits: ReadonlyMap<string, string>
   /** In a dry run: what a call would have got. */
   pretend: Pretend | null
   /** What is known of where a call's arguments come from. */

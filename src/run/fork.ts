@@ -1,5 +1,5 @@
 /** A run that goes another way from one of its calls on: what came before is taken from the record, what follows is made anew. */
-import { type Config, type Event, type EventBodies, type Json, RawJson, type RunId, splitToolId } from '#model'
+import { type Config, type Event, type EventBodies, type Json, RawJson, type RunId, splitToolId, toText } from '#model'
 import type { Chain, SealedSecret } from '#record'
 import type { Journal } from './journal.ts'
 import { placeOf } from './place.ts'
@@ -32,6 +32,11 @@ export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFro
 }
 
 type Copied = Event<'call.issued' | 'call.resolved'>
+
+/** The arguments that a call gets in place of the program's, where the run was forked there. */
+export function editOf({ forkedFrom }: Started, id: string): string | undefined {
+  return forkedFrom?.at === id && forkedFrom.args !== undefined ? toText(forkedFrom.args) : undefined
+}
 
 /** The calls before the fork, with those of programs that ran as one of them. */
 export function eventsBefore(events: Event[], at: number): Copied[] {

@@ -49,9 +49,10 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
   if (first?.type !== 'run.started') {
     throw new AppError('LEDGER_BROKEN', 'Cannot read the run: its first event is not run.started', {})
   }
-  const { plan, args, mocks } = first.body
-  const given = mocks === undefined ? {} : { mocks: JSON.parse(text(mocks)) }
-  const started = { ...first.body, plan: JSON.parse(text(plan)), args: JSON.parse(text(args)), ...given }
+  const { plan, args, mocks, forkedFrom } = first.body
+  const whole = Object.entries({ plan, args, mocks, forkedFrom }).filter(([, member]) => member !== undefined)
+  const read = whole.map(([name, member]) => [name, JSON.parse(text(member))])
+  const started: EventBodies['run.started'] = { ...first.body, ...Object.fromEntries(read) }
   const journal = newJournal(started, Date.parse(first.at))
   const owned = new OwnedTime()
   for (const event of events) {

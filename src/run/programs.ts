@@ -4,6 +4,7 @@ import { type Delivery, limits, type Program, toText } from '#model'
 import type { Boxes } from '#sandbox'
 import { digestOf } from './call.ts'
 import type { Score } from './desk.ts'
+import { editOf } from './fork.ts'
 import type { Journal } from './journal.ts'
 import { type Prepared, readyProgram } from './prepare.ts'
 import { openShare } from './share.ts'
@@ -30,8 +31,9 @@ export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
     },
     nest:
       ({ started }, heard) =>
-      async (code, args, id, now) => {
+      async (code, given, id, now) => {
         const seed = digestOf(`${started.seed} ${id}`)
+        const args = editOf(started, id) ?? given
         const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now, isTraced })
         return share.program({ open, heard: () => heard(id) })
       },

@@ -86,3 +86,18 @@ test('fork() records no secret that stands in the arguments it is given', async 
   assert.deepEqual(added(space).at(-1), { key: `bearer ${token}`, by: 3 })
   assert.ok(!verbs.lines(String(forked.run)).join().includes(token))
 })
+
+test('fork() gives other arguments to a program inside a graph, and to a timer, however large they are', async (t) => {
+  const { verbs } = await open(t)
+  const tasks = [{ id: 'c', type: 'code_execution', code: 'return args.text.length', arguments: { text: 'a' } }]
+  const graph = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
+  const forked = await verbs.fork(String(graph.run), 1, { text: 'x'.repeat(70_000) }, caller)
+  assert.deepEqual([graph.result, forked.result], [1, 70_000], JSON.stringify(forked.error))
+  assert.deepEqual(await verbs.replay(String(forked.run)), { ok: true, run: forked.run, calls: 1 })
+  const timed = await verbs.execute(
+    code('await sleep(1); const was = Date.now(); await sleep(1); return Date.now() - was'),
+    caller,
+  )
+  const { result } = await verbs.fork(String(timed.run), 2, { ms: 300 }, caller)
+  assert.ok(Number(result) >= 300, String(result))
+})
