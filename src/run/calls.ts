@@ -219,7 +219,7 @@ export class Calls {
     call.state = 'moving'
     if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
     const verdict = verdictOn(call, this.#desk.policy)
-    if (call.edited !== undefined && verdict.then === 'deny') return this.#refuse(call, denied(call, verdict))
+    if (verdict.then === 'deny') return this.#refuse(call, denied(call, verdict))
     this.#again(call)
   }
 

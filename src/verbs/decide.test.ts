@@ -1,5 +1,6 @@
 /** Answers of humans: at once, too late, in any order, and in the very moment in which a run is put to rest. */
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventBodies, Json, JsonObject, RunId } from '#model'
@@ -103,6 +104,21 @@ test('decide() holds when it was in time, however late the run is taken up', asy
   t.mock.timers.setTime(Date.now() + 2 * hourMs)
   const answer = await verbs.resume(String(asked.run), caller)
   assert.deepEqual([answer.status, answer.result], ['done', 3], JSON.stringify(answer))
+})
+
+test('decide() lets no yes beat what the file denies meanwhile, whenever it was given', async (t) => {
+  const { space, verbs } = await open(t)
+  const caught = (key: string) => `try { ${add(key)} } catch (error) { return error.code }`
+  const [early, late] = [await run(verbs, caught('early')), await run(verbs, caught('late'))]
+  const idOf = (asked: JsonObject) => questions(asked)[0]!.id
+  await verbs.decide(idOf(early), { answer: 'approved' }, caller, false)
+  const file = JSON.parse(readFileSync(space.file, 'utf8'))
+  writeFileSync(space.file, JSON.stringify({ ...file, policy: { rules: [{ tool: 'fx:add', then: 'deny' }] } }))
+  const stricter = await openSpace(space)
+  await assert.rejects(stricter.decide(idOf(late), { answer: 'approved' }, caller, true), { code: 'PERMISSION_DENIED' })
+  assert.equal((await stricter.decide(idOf(late), { answer: 'denied' }, caller, true)).result, 'APPROVAL_DENIED')
+  assert.equal((await stricter.resume(String(early.run), caller)).result, 'PERMISSION_DENIED')
+  assert.deepEqual(effects(space), [])
 })
 
 test('decide() refuses an answer to a run that was cancelled', async (t) => {

@@ -5,11 +5,11 @@ import type { Store } from '#record'
 import { lineFor, namedBy } from '#run'
 import { allApprovals, answerOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
 import type { Decision } from './decision.ts'
-import { checkEdit } from './edit.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
 import { invalid } from './input.ts'
 import { planOf } from './preview.ts'
+import { checkYes } from './yes.ts'
 
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
@@ -28,7 +28,7 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
   const { view, call, asked } = findApproval(parts, id)
   const { run } = view.row
   const { scope = 'once', ...answer } = decision
-  if (answer.args !== undefined) await checkEdit(parts, view, call, answer.args)
+  if (answer.answer === 'approved') await checkYes(parts, view, call, answer.args)
   const rule = scope === 'once' || answer.answer === 'denied' ? null : lineFor(call.tool)
   const { name: who, kind: from } = caller.actor
   const body: EventBodies['approval.answered'] = {

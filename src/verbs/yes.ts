@@ -1,0 +1,36 @@
+/** A human's yes, judged before it is recorded: by what the configuration denies, and with edited arguments by the tool's schema too. */
+import { AppError, type Effect, type Json, limits, toText } from '#model'
+import { decide, standingRules } from '#run'
+import { type CallView, parsed, type RunView } from './answer.ts'
+import type { Parts } from './execute.ts'
+
+/** The engine judges it again as it sends the call; here whoever answers is told in time. */
+export async function checkYes(parts: Parts, view: RunView, call: CallView, edited: Json | undefined): Promise<void> {
+  if (edited !== undefined) await checkEdited(parts, call, edited)
+  const { store, policy } = parts
+  const { tool, effect } = call
+  const args = edited === undefined ? parsed(store, call.args) : edited
+  const rules = [...policy.rules, ...standingRules(store)]
+  const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, view.started.permissions, rules)
+  if (verdict.then !== 'deny') return
+  const message = `Cannot call "${tool}" with these arguments: denied by ${verdict.because}`
+  throw new AppError('PERMISSION_DENIED', message, { param: 'args', tool, because: verdict.because })
+}
+
+async function checkEdited({ catalog }: Parts, { tool }: CallView, args: Json): Promise<void> {
+  if (Buffer.byteLength(toText(args)) > limits.callArgumentsBytesMax) {
+    throw refused(`they have more than ${limits.callArgumentsBytesMax} bytes`)
+  }
+  const definition = await catalog.tool(tool)
+  const problem = definition === undefined ? null : catalog.problemOf(definition, args)
+  if (problem !== null) throw refused(problem.message, args)
+}
+
+function refused(details: string, value?: Json): AppError {
+  const message = `Cannot take the edited arguments: ${details}`
+  return new AppError('INVALID_INPUT_PARAM', message, {
+    param: 'args',
+    details,
+    ...(value === undefined ? {} : { value }),
+  })
+}
