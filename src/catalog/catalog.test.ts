@@ -225,6 +225,18 @@ test('tools() is not spoiled by a tool that its server describes badly', async (
   assert.match(String(problems[0]?.error), /Cannot reach the server "none": Invalid result for tools\/list/)
 })
 
+test('tools() leaves out what has a name that nobody could read or would misread, and says so', async (t) => {
+  const names = ['Read File', 'lies\nfx:read  read', 'back\u202ewards', '\ud800', '', 'x'.repeat(300), 'straße.2']
+  const tools = names.map((name) => ({ name, inputSchema: { type: 'object' } }))
+  const { catalog, log } = open(t, { servers: { odd: listing({ tools }) } })
+  const found = (await catalog.tools({ server: 'odd' })).tools
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    ['odd:Read File', 'odd:straße.2'],
+  )
+  assert(log.some((line) => /^odd: 5 of its tools are left out/.test(line)))
+})
+
 test('try() leaves a server alone that cannot be started, until it is asked for its tools', async (t) => {
   const { catalog, folder } = open(t, {
     servers: { none: { command: 'sh', args: ['-c', 'echo >>starts; test -e ready && exec node "$0"', effectsServer] } },

@@ -3,10 +3,17 @@ import { createHash } from 'node:crypto'
 import { type Effect, isObject, isSecretName, type JsonObject, limits, type ServerConfig, type Tool } from '#model'
 import type { ToolDefinition } from './connect.ts'
 
+/** Without what is not to be seen, or turns or ends a line: a name stands in questions to humans, and must not forge them. */
+const readable = /^[^\p{C}\p{Zl}\p{Zp}]+$/u
+
+export function isReadable({ name }: ToolDefinition): boolean {
+  return readable.test(name) && name.length <= limits.toolNameCharactersMax
+}
+
 /** Of two tools with one name the first counts. */
 export function toTools(server: string, config: ServerConfig, definitions: readonly ToolDefinition[]): Tool[] {
   const byName = new Map<string, Tool>()
-  for (const definition of definitions.slice(0, limits.catalogToolsMax)) {
+  for (const definition of definitions.filter(isReadable).slice(0, limits.catalogToolsMax)) {
     if (!byName.has(definition.name)) byName.set(definition.name, toTool(server, config, definition))
   }
   return [...byName.values()]

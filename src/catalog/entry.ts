@@ -2,7 +2,7 @@
 import { type AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
 import { recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
-import { serverDigest, toTools } from './definition.ts'
+import { isReadable, serverDigest, toTools } from './definition.ts'
 import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
 import { Oauth } from './oauth.ts'
@@ -69,6 +69,9 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   const changed = async (said: ToolDefinition[]) => {
     const definitions = hide(said, oauth?.secrets() ?? [])
     const tools = toolsOf(definitions)
+    const unreadable = definitions.filter((definition) => !isReadable(definition)).length
+    if (unreadable > 0)
+      log?.(`${name}: ${unreadable} of its tools are left out: their names cannot be shown as they are`)
     Object.assign(entry, { tools, live: true, failure: null })
     moved()
     try {

@@ -155,6 +155,7 @@ export const limits = {
   upstreamLineBytesMax: 256 * 1024 * 1024,
   upstreamStderrBytesMax: 16 * 1024,
   catalogToolsMax: 100_000,
+  toolNameCharactersMax: 256,
   toolSchemaBytesMax: 256 * 1024,
   toolSchemaDepthMax: 64,
 
