@@ -447,6 +447,8 @@ test('execute() names every wrong field of a request', async (t) => {
     [{ ...code('1'), budget: { calls: -1 } }, 'INVALID_INPUT_PARAM', 'budget.calls'],
     [{ ...code('1'), mode: 'wet-run' }, 'INVALID_INPUT_PARAM', 'mode'],
     [{ ...code('1'), mode: 'dry-run', mocks: [] }, 'INVALID_INPUT_PARAM', 'mocks'],
+    [{ ...code('1'), mode: 'dry-run', mocks: { tools: { 'fx.add': 1 } } }, 'INVALID_INPUT_PARAM', 'mocks'],
+    [{ ...code('1'), mode: 'explore', mocks: { calls: { first: 1 } } }, 'INVALID_INPUT_PARAM', 'mocks'],
     [{ ...code('1'), mocks: { tools: { 'fx:add': 1 } } }, 'INVALID_INPUT_PARAM', 'mocks'],
   ]
   for (const [input, name, param] of bad) {
