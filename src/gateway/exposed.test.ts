@@ -1,7 +1,9 @@
 /** Exposed tools, from a host's client through the gateway to a real server and back. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { limits } from '#model'
 import { openSpace, workspace } from '#test'
 import { serveHttp } from './gateway.ts'
 import { surface } from './surface.ts'
@@ -39,4 +41,24 @@ test('/mcp lists exposed tools after the three, and a call of one is a run of on
   assert.match(JSON.stringify((await call('fx__add', { key: 'denied', by: 1 })).content), /denied/)
   assert.match(JSON.stringify((await call('fx__add', {})).content), /missing/)
   await assert.rejects(call('fx__read', { key: 'k' }), /there is no such tool here/)
+})
+
+test('/mcp does not wait for the server of an exposed tool that does not come up, neither to list nor to call another', async (t) => {
+  const { mcpServers } = JSON.parse(readFileSync(workspace(t).file, 'utf8'))
+  const hanging = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
+  const policy = { permissions: 'privileged' }
+  const config = { mcpServers: { ...mcpServers, hanging }, expose: ['hanging:up', 'fx:read'], policy }
+  const verbs = await openSpace(workspace(t, { config }))
+  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => door.close())
+  const client = new Client({ name: 'host', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  t.after(() => client.close())
+  const start = performance.now()
+  assert.deepEqual(
+    (await client.listTools()).tools.map(({ name }) => name),
+    ['discover', 'execute', 'result', 'fx__read'],
+  )
+  await client.callTool({ name: 'fx__read', arguments: { key: 'k' } })
+  assert.ok(performance.now() - start < limits.upstreamStartMsMax / 2)
 })

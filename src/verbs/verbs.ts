@@ -2,6 +2,7 @@
  * The product in two functions, discover() and execute(), with result() and what humans decide beside them.
  * Whatever enters is checked here; what leaves is plain data read from the record.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Catalog, openCatalog } from '#catalog'
 import {
   type Answer,
@@ -67,8 +68,8 @@ export type Verbs = {
   tools(server?: string): Promise<JsonObject[]>
   /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
   whole(answer: JsonObject): Answer | null
-  /** What the configuration puts on the surface, in its order, without what is not there. */
-  exposed(): Promise<Tool[]>
+  /** What the configuration puts on the surface, in its order, without what is not there, or not in time. */
+  exposed(isMeant?: (id: string) => boolean, msMax?: number): Promise<Tool[]>
   ledger(run?: string): Promise<JsonObject>
   /** For whoever asks often: `wholeAt` says when the record was last read from its first event on. */
   recentLedger(): Promise<JsonObject>
@@ -149,8 +150,11 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     tools: async (server) =>
       (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
     whole: (answer) => wholeOf(store, answer),
-    exposed: async () =>
-      (await Promise.all(config.expose.map((id) => catalog.tool(id)))).filter((tool) => tool !== undefined),
+    exposed: async (isMeant = () => true, msMax) => {
+      const late = msMax === undefined ? [] : [pause(msMax, undefined, { ref: false })]
+      const tools = config.expose.filter(isMeant).map((id) => Promise.race([catalog.tool(id), ...late]))
+      return (await Promise.all(tools)).filter((tool) => tool !== undefined)
+    },
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
     recentLedger: async () => (await recentVerdict()) as unknown as JsonObject,
     lines(run) {
