@@ -7,13 +7,13 @@ import {
   type Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
-import { isObject, type JsonObject, limits } from '#model'
+import { type AppError, isObject, type JsonObject, limits, toAppError } from '#model'
 import type { Known } from './authentication.ts'
 import { readBody } from './body.ts'
 import { whenClosed } from './close.ts'
 import { paramMismatch } from './param-headers.ts'
 import { callsIn, type Rate, sendTooOften } from './rate.ts'
-import { idOf, sendRpcError } from './reply.ts'
+import { idOf, sendRpcError, statusOf } from './reply.ts'
 import { openSessions } from './sessions.ts'
 
 export type McpEndpoint = {
@@ -27,6 +27,8 @@ export type McpEndpoint = {
 export type McpServers = {
   forSession(): Server | Promise<Server>
   forRequest(): Server | Promise<Server>
+  /** Fails where nobody stands behind the endpoint: who asks what we are would otherwise be told of a server without anything. */
+  ready?(): Promise<unknown>
   /** The schema of what a tool takes; undefined where it is not known. */
   takes?(tool: string): Promise<JsonObject | undefined>
   /** What has changed, for those who listen. */
@@ -60,6 +62,9 @@ export function openMcpEndpoint(servers: McpServers, log: (line: string) => void
     if (kind === 'legacy') return sessions.serve(request, response, body.value)
     const mismatch = kind === 'modern' ? await mismatchIn(request, body.value, servers.takes) : null
     if (mismatch !== null) return sendRpcError(response, 400, headerMismatch, mismatch, idOf(body.value))
+    const missing = isObject(body.value) && body.value.method === 'server/discover' ? await missingIn(servers) : null
+    if (missing !== null)
+      return sendRpcError(response, statusOf(missing), internalError, missing.message, idOf(body.value))
     if (servers.listened && isListening(body.value)) hear(servers.listened, body.value.params, response, onerror)
     await serveModern(request as NodeIncomingMessageLike, response, body.value)
   }
@@ -90,6 +95,11 @@ function isCall(body: unknown): boolean {
 }
 
 const headerMismatch = -32020
+const internalError = -32603
+
+async function missingIn({ ready }: McpServers): Promise<AppError | null> {
+  return (ready?.() ?? Promise.resolve()).then(() => null, toAppError)
+}
 
 async function mismatchIn(request: IncomingMessage, body: unknown, takes: McpServers['takes']): Promise<string | null> {
   if (takes === undefined || !isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return null

@@ -1,7 +1,13 @@
 /** The doors to one server whole: an endpoint over HTTP like /mcp, or the only thing that a host sees over stdio. */
-import { InMemoryServerEventBus, type Server, type ServerEvent } from '@modelcontextprotocol/server'
+import {
+  InMemoryServerEventBus,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerEvent,
+} from '@modelcontextprotocol/server'
 import type { Catalog, Heard } from '#catalog'
-import { isObject, type JsonObject } from '#model'
+import { isObject, type JsonObject, toAppError } from '#model'
 import type { Forms } from './elicit.ts'
 import { Exchanges } from './exchange.ts'
 import type { McpServers } from './mcp.ts'
@@ -22,7 +28,9 @@ export function passthroughServers(behind: Behind): McpServers {
   const passages = new Passages({ ...behind, shared: true, heard: publish })
   return {
     forSession: async () => (await connected(behind)).server,
-    forRequest: () => createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }),
+    forRequest: () =>
+      createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }).catch(refusing),
+    ready: () => behind.catalog.facts(behind.name),
     takes: async (tool) => (await behind.catalog.tool(`${behind.name}:${tool}`))?.input,
     bus,
     listened: (params) => listen(passages, params),
@@ -55,6 +63,17 @@ async function listen(passages: Passages, { _meta, notifications }: JsonObject):
   const { resourceSubscriptions: uris } = (isObject(notifications) ? notifications : {}) as JsonObject
   const wanted = Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
   return passages.of(isObject(can) ? can : {}).listen(wanted, AbortSignal.timeout(10_000))
+}
+
+/** In place of a server that cannot be reached: it says why, whatever it is asked. */
+function refusing(thrown: unknown): Server {
+  const { message, ...error } = toAppError(thrown).toJSON()
+  const refuse = async () => {
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message, error)
+  }
+  const server = new Server({ name: 'metier', version: '0' }, { capabilities: {} })
+  server.fallbackRequestHandler = refuse
+  return server
 }
 
 function eventOf({ method, params = {} }: Heard): ServerEvent | null {

@@ -345,3 +345,36 @@ test('a call whose headers say otherwise than its body is refused before it is a
   const { content } = await client.callTool({ name: 'test_custom_header', arguments: { region: 'naïve', count: 3 } })
   assert.match(JSON.stringify(content), /region naïve/, 'a client that knows of it passes by itself')
 })
+
+test('a server that cannot be reached is told as that, whatever is asked of it', async (t) => {
+  const verbs = await openSpace(behind(t, { mcpServers: { gone: { command: '/nowhere/server' } } }))
+  const { catalog } = verbs
+  const door = await serveHttp({ verbs, catalog, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
+  t.after(() => door.close())
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'host', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  for (const method of ['server/discover', 'tools/list', 'resources/list', 'initialize']) {
+    const response = await fetch(`${door.url}/mcp/gone`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(method !== 'initialize' && { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method }),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method,
+        params:
+          method === 'initialize'
+            ? { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'host', version: '1' } }
+            : { _meta },
+      }),
+    })
+    const text = await response.text()
+    assert.match(JSON.parse(text).error?.message, /^Cannot reach the server "gone": .*not found/, `${method}: ${text}`)
+  }
+})
