@@ -78,8 +78,7 @@ export class Calls {
     if (this.#closed || this.#desk.isStopped()) return
     const effect = definition?.effect ?? null
     const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
-    const edit = editOf(journal.started, id)
-    const edited = edit === undefined ? {} : { edited: edit }
+    const edited = editOf(journal.started, id)
     const call: OpenCall = { ...withoutCode(issued), ...key, ...edited, ...fresh(id, now), definition, effect }
     this.open.set(id, call)
     this.#spent.calls += 1
@@ -167,10 +166,11 @@ export class Calls {
   settle(body: EventBodies['call.settled']): void {
     const call = this.open.get(body.call)
     if (call?.state !== 'uncertain') return
-    this.#desk.chain.append('call.settled', withoutSecrets(body, call, this.#desk.secrets))
+    const told = withoutSecrets(body, call, this.#desk.secrets)
+    this.#desk.chain.append('call.settled', told)
     call.state = 'moving'
-    if (body.how === 'again') return this.#again(call)
-    this.#resolve(call, 'settled', settledResult(call, body), 'human')
+    if (told.how === 'again') return this.#again(call)
+    this.#resolve(call, 'settled', settledResult(call, told), 'human')
   }
 
   #again(call: OpenCall): void {

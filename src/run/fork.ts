@@ -34,8 +34,8 @@ export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFro
 type Copied = Event<'call.issued' | 'call.resolved'>
 
 /** The arguments that a call gets in place of the program's, where the run was forked there. */
-export function editOf({ forkedFrom }: Started, id: string): string | undefined {
-  return forkedFrom?.at === id && forkedFrom.args !== undefined ? toText(forkedFrom.args) : undefined
+export function editOf({ forkedFrom }: Started, id: string): { edited?: string } {
+  return forkedFrom?.at === id && forkedFrom.args !== undefined ? { edited: toText(forkedFrom.args) } : {}
 }
 
 /** The calls before the fork, with those of programs that ran as one of them. */

@@ -1,7 +1,17 @@
 /** What is asked of a human about a call, and what their answer means for it. */
-import { AppError, type ApprovalId, type EventBodies, type Json, limits, newId, splitToolId } from '#model'
+import {
+  AppError,
+  type ApprovalId,
+  type EventBodies,
+  type Json,
+  limits,
+  newId,
+  RawJson,
+  splitToolId,
+  toText,
+} from '#model'
 import type { Chain, Secrets } from '#record'
-import { digestOf, type OpenCall, type Result } from './call.ts'
+import { digestOf, type Hidden, type OpenCall, type Result } from './call.ts'
 import type { Desk } from './desk.ts'
 import type { Verdict } from './policy.ts'
 import { deadlineOf } from './time-left.ts'
@@ -49,9 +59,9 @@ export function denied({ tool }: OpenCall, { because }: Verdict): AppError {
   return new AppError('PERMISSION_DENIED', `Cannot call "${tool}": denied by ${because}`, { tool, because })
 }
 
-/** What became of a call in doubt, as a human who knows has said it. */
-export function settledResult(call: OpenCall, { how, value, text }: EventBodies['call.settled']): Result {
-  if (how === 'done') return { ok: true, value: (value ?? null) as Json }
+/** What became of a call in doubt, as a human who knows has said it, without its secrets. */
+export function settledResult(call: OpenCall, { how, value, text }: EventBodies['call.settled']): Result | Hidden {
+  if (how === 'done') return { ok: true, value: new RawJson(toText(value ?? null)) }
   return { ok: false, error: new AppError('TOOL_ERROR', text ?? 'It failed, as a human said', { tool: call.tool }) }
 }
 

@@ -33,7 +33,7 @@ export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
       ({ started }, heard) =>
       async (code, given, id, now) => {
         const seed = digestOf(`${started.seed} ${id}`)
-        const args = editOf(started, id) ?? given
+        const { edited: args = given } = editOf(started, id)
         const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now, isTraced })
         return share.program({ open, heard: () => heard(id) })
       },

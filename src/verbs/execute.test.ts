@@ -276,6 +276,17 @@ test('no secret that a human types to settle, to deny or to cancel stands in the
   for (const one of secrets) assert.ok(!database.includes(one), one)
 })
 
+test('settle() gives a program the placeholder that a human saw and typed, as it was', async (t) => {
+  const { verbs } = await open(t, { record: { secrets: ['sk-[a-z]{20,}'] } })
+  const program = `await mcp.fx.put({ key: 't', value: 'sk-' + 'a'.repeat(24) }); const { value } = await mcp.fx.read({ key: 't' })
+                   const pending = mcp.fx.add({ key: value, by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {}
+                   return (await pending).key === value`
+  const { run: id, calls } = await run(verbs, program)
+  const [{ call, args }] = calls as [{ call: string; args: JsonObject }]
+  const settled = await verbs.settle(String(id), call, { how: 'done', value: { key: args.key! } }, caller, true)
+  assert.equal(settled.result, true)
+})
+
 test('execute() runs a program as a task of a graph, with numbers and a box of its own', async (t) => {
   const { space, verbs } = await open(t, asking)
   const tasks = [
