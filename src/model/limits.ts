@@ -79,6 +79,8 @@ export const limits = {
   boxPoolSize: 1,
   /** A box that nobody needed for so long goes, but for those of the pool. */
   boxIdleMsMax: 5000,
+  /** Boxes of one program that may be killed under it before it is over. */
+  boxDeathsMax: 3,
   /** Programs that have a box at the same time; others wait, or take the box of one that waits itself. */
   programsAwakeMax: 24,
   programsAwakePerCore: 4,

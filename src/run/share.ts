@@ -82,6 +82,12 @@ type Places = {
   keptMax: number
 }
 
+type Act = (program: Program) => Promise<Turn>
+
+function isDeath(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'SANDBOX_EXECUTION_FAILED'
+}
+
 function sharing(source: Source, places: Places): Program {
   const heard: number[] = []
   /** The same with what it heard, as long as that is little: else it is read where it was written. */
@@ -89,6 +95,7 @@ function sharing(source: Source, places: Places): Program {
   let keptCharacters = 0
   let box: Promise<Program> | null = null
   let open = 0
+  let deaths = 0
   let isStarted = false
   let isOver = false
   const self: Sharer = { idleSince: null, playedMs: 0, sleep }
@@ -98,8 +105,8 @@ function sharing(source: Source, places: Places): Program {
     box = null
   }
 
-  async function wake(): Promise<Program> {
-    const before = isStarted ? [...heard] : null
+  /** `before` is what it has heard; null where it is yet to begin. */
+  async function wake(before: number[] | null): Promise<Program> {
     await places.take()
     try {
       const program = isOver ? null : await source.open()
@@ -128,16 +135,15 @@ function sharing(source: Source, places: Places): Program {
     kept?.set(delivery.call, delivery)
   }
 
-  async function turn(act: (program: Program) => Promise<Turn>): Promise<Turn> {
+  async function turn(act: Act): Promise<Turn> {
     if (isOver) return nothing
     open += 1
     self.idleSince = null
-    box ??= wake()
+    const before = isStarted ? [...heard] : null
+    box ??= wake(before)
+    const mine = box
     try {
-      const program = await box
-      const began = performance.now()
-      const taken = isOver ? nothing : await act(program)
-      self.playedMs += performance.now() - began
+      const taken = await moved(mine, act).catch((error) => again(error, mine, before, act))
       if (taken.end !== undefined) over()
       return taken
     } catch (error) {
@@ -147,6 +153,26 @@ function sharing(source: Source, places: Places): Program {
       open -= 1
       if (open === 0 && !isOver) places.rested(self)
     }
+  }
+
+  async function moved(one: Promise<Program>, act: Act): Promise<Turn> {
+    const program = await one
+    const began = performance.now()
+    const taken = isOver ? nothing : await act(program)
+    self.playedMs += performance.now() - began
+    return taken
+  }
+
+  /** Whoever killed a box did not kill its program: another box plays what it heard, and goes on. Turns are rejected in their order. */
+  async function again(error: unknown, dead: Promise<Program>, before: number[] | null, act: Act): Promise<Turn> {
+    if (isOver || !isDeath(error)) throw error
+    if (box === dead) {
+      deaths += 1
+      if (deaths > limits.boxDeathsMax) throw error
+      places.left(self)
+      box = wake(before)
+    }
+    return moved(box!, act)
   }
 
   function over(): void {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Delivery, Program, Turn } from '#model'
+import { AppError, type Delivery, type Program, type Turn } from '#model'
 import { openShare } from '#run'
 import { dice } from '#test'
 import { hashedProgram, wander } from './world.ts'
@@ -85,6 +85,41 @@ test('openShare() gives a place on when a box cannot be had, dies, or is dropped
   await assert.rejects(late, { code: 'CANCELLED' })
   const last = share.program({ open: async () => ({ ...busy, start: async () => turn, drop: () => {} }), heard })
   assert.deepEqual(await last.start(), turn)
+})
+
+test('openShare() plays a program again whose box was killed, whatever it was about to hear, and gives up on one that kills them', async () => {
+  const dead = () =>
+    Promise.reject(new AppError('SANDBOX_EXECUTION_FAILED', 'Cannot continue: its box ended with SIGKILL'))
+  const life = async (name: string, killed: (turn: number) => boolean) => {
+    const share = openShare({ most: 1, idleMs: 0 })
+    const heard = new Map<number, Delivery>()
+    let turns = 0
+    const open = async (): Promise<Program> => {
+      const { start, deliver, drop } = hashedProgram(name)
+      let isDead = false
+      const alive = (turn: () => Promise<Turn>) => {
+        turns += 1
+        if (killed(turns)) isDead = true
+        return isDead ? dead() : turn()
+      }
+      return { start: () => alive(start), deliver: (one) => alive(() => deliver(one)), drop }
+    }
+    const program = share.program({ open, heard: async () => heard })
+    const { calls } = await program.start()
+    const deliveries = calls.map((_, at): Delivery => ({ call: at + 1, ok: true, text: '1', now: at }))
+    for (const one of deliveries) heard.set(one.call, one)
+    const said = await Promise.all(deliveries.map((one) => program.deliver(one)))
+    program.drop()
+    return [calls, ...said]
+  }
+  for (let seed = 1; seed <= 20; seed++) {
+    const alone = await life(`${seed}`, () => false)
+    for (const at of [1, 2, 3]) assert.deepEqual(await life(`${seed}`, (turn) => turn === at), alone, `${seed} ${at}`)
+  }
+  await assert.rejects(
+    life('1', () => true),
+    { code: 'SANDBOX_EXECUTION_FAILED' },
+  )
 })
 
 test('openShare() takes the box of a program that is soon played again, before that of one that is not', async () => {
