@@ -64,7 +64,7 @@ export async function openBench(catalog: Catalog, home = homeFolder()): Promise<
   const text = '{"policy":{"permissions":"privileged"}}'
   const config = parseConfig({ file: 'metier.json', text, home, env: {}, directory: home })
   const store = await openStore({ home })
-  const boxes = openBoxes({})
+  const boxes = openBoxes({ folder: join(home, 'sandbox') })
   const engine = openEngine({ store, boxes, catalog, config })
   const close = async () => {
     await engine.close()

@@ -4,10 +4,11 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AppError, type IsolationReport, limits, type Program, type Tier, toAppError } from '#model'
 import { type Box, openBox } from './box.ts'
-import { addonInside, type BoxOptions, programCommand } from './command.ts'
+import { addonInside, type BoxOptions, insideSource, programCommand } from './command.ts'
 import { type EngineIdentity, quickjsIdentity, v8Identity } from './engine-identity.ts'
 import type { ReadyMessage } from './inside/child.ts'
 import { boxesToTry, chooseIsolation, type Isolation, nothingToTry, type Wanted } from './isolation.ts'
+import { plainInside } from './plain-inside.ts'
 import { prepareProgram } from './prepare.ts'
 import { bootMessage, checkProgram, driveProgram, type ProgramOptions } from './program.ts'
 import { findBinaries, usualPath } from './script/find.ts'
@@ -182,7 +183,8 @@ let opened = 0
 async function wantedBy(options: BoxesOptions, addon: string | null): Promise<Wanted> {
   const { node = process.execPath, minTier, folder: parent } = options
   const { os: bwrap, gvisor: runsc } = findBinaries({ ...options, path: usualPath })
-  const wanted = { node, bwrap, runsc, folder: null, onlyGvisor: minTier === 'gvisor', addon }
+  const inside = parent === undefined ? {} : { inside: plainInside(insideSource, parent) }
+  const wanted = { node, bwrap, runsc, folder: null, onlyGvisor: minTier === 'gvisor', addon, ...inside }
   if (runsc === null || parent === undefined || process.platform !== 'linux') return wanted
   opened += 1
   const folder = join(parent, 'programs', `${ownerName()}-${opened}`)

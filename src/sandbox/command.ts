@@ -17,6 +17,8 @@ export type BoxOptions = {
   stackBytes: number
   /** A file that another engine is loaded from, inside the box alone; null: QuickJS. */
   addon: string | null
+  /** What runs inside walls, as JavaScript; without it as it stands in the source. */
+  inside?: string
 }
 
 /** Where the box shows that file. */
@@ -25,13 +27,14 @@ export const addonInside = '/box/isolated-vm.node'
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const child = script('./inside/child.ts')
 const probe = script('./inside/probe.ts')
-const inside = dirname(child)
+/** What runs inside boxes, as it stands in the source. */
+export const insideSource = dirname(child)
 const about = fileURLToPath(import.meta.resolve('#package'))
 const quickjs = dirname(createRequire(import.meta.url).resolve('quickjs-wasi/package.json'))
 
 /** The child as it runs programs. */
 export function programCommand(options: BoxOptions): BoxCommand {
-  const readable = options.walls.kind === 'none' ? [inside, about, quickjs] : ['/box']
+  const readable = options.walls.kind === 'none' ? [insideSource, about, quickjs] : ['/box']
   const addons = options.addon ? ['--allow-addons', '--no-node-snapshot'] : []
   const flags = ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`), ...addons]
   return commandOf(options, child, flags, [])
@@ -47,11 +50,21 @@ function commandOf(options: BoxOptions, file: string, flags: string[], args: str
   const node = pathOfNode(options.node)
   const all = [...(addon ? [] : [stackFlag(stackBytes)]), ...nodeFlags, ...flags]
   if (walls.kind === 'none') return limited(options, [node, ...all, file, ...args], null)
-  const started = ['/box/node', ...all, `/box/inside/${basename(file)}`, ...args]
-  const shown = { ...shownAlways, [node]: '/box/node', ...(addon ? { [addon]: addonInside } : {}) }
+  const { inside = insideSource } = options
+  const started = ['/box/node', ...all, `/box/inside/${nameIn(inside, file)}`, ...args]
+  const shown = {
+    ...shownAlways,
+    [inside]: '/box/inside',
+    [node]: '/box/node',
+    ...(addon ? { [addon]: addonInside } : {}),
+  }
   if (walls.kind === 'gvisor')
     return gvisorCommand(walls, { shown, command: started, stackBytes, dataBytes: dataBytesOf(options) })
   return limited(options, [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started], walls.seccomp)
+}
+
+function nameIn(inside: string, file: string): string {
+  return inside === insideSource ? basename(file) : basename(file).replace(/\.ts$/, '.js')
 }
 
 function limited(options: BoxOptions, command: string[], seccomp: Buffer | null): BoxCommand {
@@ -87,9 +100,8 @@ function stackFlag(stackBytes: number): string {
 
 const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=256', '--no-warnings']
 
-/** Nothing of the host but libraries, Node, and the child with its engine. */
+/** Nothing of the host but libraries, Node, the child with its engine, and these. */
 const shownAlways: Record<string, string> = {
-  [inside]: '/box/inside',
   [about]: '/box/package.json',
   [quickjs]: '/box/node_modules/quickjs-wasi',
 }

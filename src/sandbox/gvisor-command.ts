@@ -1,5 +1,15 @@
 /** The same box on a kernel of its own: a container for gVisor, with nothing of the host but what the engine is made of. */
-import { lstatSync, mkdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { limits } from '#model'
 import type { BoxCommand } from './box.ts'
@@ -29,6 +39,7 @@ export function gvisorCommand(walls: GvisorWalls, { shown, ...inside }: Inside):
   )
   const binds = { ...libraries, ...shown }
   for (const [from, to] of Object.entries(binds)) mountPoint(from, join(root, to))
+  openToAll(root)
   // Shared by the boxes of a process: runsc keeps something mounted there for as long as we live.
   const state = join(walls.folder, 'runsc')
   mkdirSync(state, { recursive: true, mode: 0o700 })
@@ -69,6 +80,13 @@ function mountPoint(from: string, at: string): void {
   mkdirSync(dirname(at), { recursive: true })
   if (statSync(from).isDirectory()) mkdirSync(at, { recursive: true })
   else writeFileSync(at, '')
+}
+
+/** Its kernel keeps to what folders allow, and the program is nobody: also where we make folders for ourselves alone. */
+function openToAll(root: string): void {
+  const folders = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
+  for (const folder of [root, ...folders.map(({ parentPath, name }) => join(parentPath, name))])
+    chmodSync(folder, 0o755)
 }
 
 type Container = Omit<Inside, 'shown'> & { root: string; binds: Record<string, string> }

@@ -25,11 +25,12 @@ export type Wanted = {
   /** Only the strongest will do. */
   onlyGvisor: boolean
   addon: string | null
+  inside?: string
 }
 
 /** The boxes that could hold here, the first choice first; one without walls is none for an engine that is no wall itself. */
 export async function boxesToTry(wanted: Wanted): Promise<BoxOptions[]> {
-  const { node, bwrap, runsc, folder, onlyGvisor, addon } = wanted
+  const { node, bwrap, runsc, folder, onlyGvisor, addon, inside } = wanted
   const stackBytes = await stackGranted()
   const walls: Walls[] = []
   if (bwrap !== null && !onlyGvisor) {
@@ -41,7 +42,7 @@ export async function boxesToTry(wanted: Wanted): Promise<BoxOptions[]> {
     for (const platform of platforms) walls.push({ kind: 'gvisor', runsc, platform, folder, refusals: engineRefusals })
   }
   if (addon === null && !onlyGvisor) walls.push({ kind: 'none' })
-  return walls.map((one) => ({ node, walls: one, stackBytes, addon }))
+  return walls.map((one) => ({ node, walls: one, stackBytes, addon, ...(inside !== undefined && { inside }) }))
 }
 
 /** The first box that does hold; without walls there is nothing to be tried. */

@@ -56,6 +56,14 @@ test('where nothing of the system closes a box a program runs all the same, and 
   assert.match((await boxes.isolation()).degraded[0]!, /^nothing of the system closes the box/)
 })
 
+test('a program runs in gVisor also where we make folders for ourselves alone', { skip: noRunsc }, async (t) => {
+  const umask = process.umask(0o077)
+  t.after(() => process.umask(umask))
+  const boxes = opened(t, { folder: temporary(t), minTier: 'gvisor' })
+  assert.equal(await resultOf(boxes, 'return 1'), 1)
+  await boxes.close()
+})
+
 test('where gVisor is demanded and not there, no program runs, and the refusal says what adds it', async (t) => {
   const boxes = opened(t, { folder: temporary(t), minTier: 'gvisor', runsc: null })
   const fix = `CGO_ENABLED=0 go install ${runscModule}`
