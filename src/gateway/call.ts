@@ -27,7 +27,7 @@ export async function callTool(
   forms: Forms,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: input = {} } = params
-  const caller = { ...callerOf(context, client.name), waitMs: limits.executeWaitMsDefault }
+  const caller = { ...callerOf(context, client.name, params), waitMs: limits.executeWaitMsDefault }
   const tell = progressOf(() => context)
   const asked = asking(verbs, forms, askerOf(forms, context, client.capabilities, params as JsonObject))
   const verb = verbNames.find((known) => known === name)

@@ -1,4 +1,5 @@
 /** Who sends a request, by what name it can be told from others, what may cancel it, and in which trace it stands. */
+import { hash } from 'node:crypto'
 import {
   type AuthInfo,
   CLIENT_INFO_META_KEY,
@@ -9,8 +10,11 @@ import {
 import { AppError, isObject, limits, parseTraceparent } from '#model'
 import type { Caller } from './verbs.ts'
 
-export function callerOf({ mcpReq, http }: ServerContext, clientName: string | undefined): Caller {
-  const key = keyOf(mcpReq._meta)
+/** What is called, and with what. */
+type Called = { name?: unknown; arguments?: unknown }
+
+export function callerOf({ mcpReq, http }: ServerContext, clientName: string | undefined, called: Called): Caller {
+  const key = keyOf(mcpReq._meta, called)
   const traceparent = [mcpReq._meta?.traceparent, http?.req?.headers.get('traceparent')].find(parseTraceparent)
   return {
     actor: { kind: 'mcp', name: actorName(nameIn(mcpReq.envelope) ?? boundedName(clientName), http?.authInfo) },
@@ -37,11 +41,12 @@ export function cancelSignal(request: AbortSignal): AbortSignal {
   return controller.signal
 }
 
-/** A host that repeats a request after a lost answer repeats its tool-use id. */
-function keyOf(meta: ServerContext['mcpReq']['_meta']): string | undefined {
-  const key = meta?.['claudecode/toolUseId']
-  const usable = typeof key === 'string' && key !== '' && Buffer.byteLength(key) <= limits.runKeyBytesMax
-  return usable ? key : undefined
+/** A host that repeats a request after a lost answer repeats its tool-use id; some give an id again to another request. */
+function keyOf(meta: ServerContext['mcpReq']['_meta'], { name, arguments: input }: Called): string | undefined {
+  const id = meta?.['claudecode/toolUseId']
+  if (typeof id !== 'string' || id === '') return undefined
+  const key = `${id} ${hash('sha256', JSON.stringify([name, input])).slice(0, 32)}`
+  return Buffer.byteLength(key) <= limits.runKeyBytesMax ? key : undefined
 }
 
 /** In the newer era every request says who sends it. */

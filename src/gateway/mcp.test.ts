@@ -62,10 +62,10 @@ for (const era of Object.keys(eras) as Era[]) {
     const again = await client.callTool({ name: 'execute', arguments: { args: { a: 1 } }, _meta })
     assert.deepEqual(again.structuredContent, first.structuredContent)
     const { actor, key, waitMs } = door.verbs.callers[0]!
-    assert.deepEqual(
-      { actor, key, waitMs },
-      { actor: { kind: 'mcp', name: 'tester' }, key: 'toolu_1', waitMs: limits.executeWaitMsDefault },
-    )
+    assert.deepEqual({ actor, waitMs }, { actor: { kind: 'mcp', name: 'tester' }, waitMs: limits.executeWaitMsDefault })
+    assert.match(key!, /^toolu_1 [0-9a-f]{32}$/)
+    const other = await client.callTool({ name: 'execute', arguments: { args: { a: 2 } }, _meta })
+    assert.notDeepEqual(other.structuredContent, first.structuredContent, 'an id given again to another request')
     const tooLong = { 'claudecode/toolUseId': 'x'.repeat(limits.runKeyBytesMax + 1) }
     await client.callTool({ name: 'execute', arguments: {}, _meta: tooLong })
     assert.equal('key' in door.verbs.callers.at(-1)!, false)

@@ -92,7 +92,7 @@ class Door {
     this.#on('tools/call', ({ params = {} }, context) =>
       this.#through.exchanges.take(context, params, async (asked, current) => {
         const attendant = { ...this.#attendant(current), ...asked, passage: this.#passage(context) }
-        const caller = { ...callerOf(context, this.#server.getClientVersion()?.name), attendant }
+        const caller = { ...callerOf(context, this.#server.getClientVersion()?.name, params), attendant }
         const { verbs, forms, name } = this.#through
         const gated = asking(verbs, forms, askerBy(asked.ask, this.#abilities(context)))
         return (await passCall({ verbs: gated, name }, params, caller)) as JsonObject
