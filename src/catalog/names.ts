@@ -29,19 +29,28 @@ export function* buildNames(tools: readonly Tool[]): Generator<void, Names> {
   return names
 }
 
-/** Places of the tools that the text names, and how surely, best first; empty for a text that names none. */
-export function named(names: Names, text: string): { places: readonly number[]; score: number } {
+type Named = { places: readonly number[]; score: number }
+
+/** Places of the tools that the text names, and how surely, best first; none for a text that names none. */
+export function named(names: Names, text: string): Named[] {
   const { close, near, spellings } = names
   const words = split(text)
+  const alike = [close.get(words.join('')) ?? []].flat()
   const whole = exactly(names, text)
-  if (whole.length > 0) return { places: whole, score: 1 }
+  if (whole.length > 0) {
+    const others = alike.filter((place) => !whole.includes(place))
+    return [
+      { places: whole, score: 1 },
+      { places: others, score: 0.99 },
+    ]
+  }
   const parts = (text.match(calledByName) ?? []).flatMap((name) => exactly(names, name))
-  if (parts.length > 0) return { places: [...new Set(parts)], score: 0.995 }
+  if (parts.length > 0) return [{ places: [...new Set(parts)], score: 0.995 }]
   // Where the words end is lost in small letters, and a matter of taste in OAuth2Token.
-  const closely = close.get(words.join('')) ?? (loose(text) === '' ? undefined : near.get(loose(text)))
-  if (closely !== undefined) return { places: [closely].flat(), score: 0.99 }
+  const closely = alike.length > 0 || loose(text) === '' ? alike : [near.get(loose(text)) ?? []].flat()
+  if (closely.length > 0) return [{ places: closely, score: 0.99 }]
   const slips = /^[\w.:/-]+$/.test(text.trim()) ? mistyped(spellings, words.join('')) : []
-  return { places: slips.flatMap((spelling) => close.get(spelling)!), score: 0.98 }
+  return [{ places: slips.flatMap((spelling) => close.get(spelling)!), score: 0.98 }]
 }
 
 /** What stands in a sentence and is no word of a language: `fs:read_file`, `read_file`, `readFile`. */

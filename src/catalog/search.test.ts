@@ -67,6 +67,22 @@ test('search() puts a tool first that is called by its name, however that is spe
   }
 })
 
+test('search() puts the tool first that is spelled so, and next the one with the same letters', () => {
+  const twins = [tool('aws:convert-s3bucket', 'Convert.'), tool('aws:ConvertS3Bucket', 'Convert.')]
+  const other = tool('aws:list_S3_bucket', 'Convert an S3 bucket; list an S3 bucket.')
+  for (const [intent, ...order] of [
+    ['ConvertS3Bucket', 'aws:ConvertS3Bucket', 'aws:convert-s3bucket'],
+    ['convert-s3bucket', 'aws:convert-s3bucket', 'aws:ConvertS3Bucket'],
+  ] as [string, string, string][]) {
+    const { results } = search(buildIndex([other, ...twins]), { intent, limit: 10 })
+    const first = results.slice(0, 2).map(({ tool, score }) => [tool.id, score])
+    assert.deepEqual(first, [
+      [order[0], 1],
+      [order[1], 0.99],
+    ])
+  }
+})
+
 test('search() puts every tool first that an intent calls by its name', () => {
   const { results } = find('add fx:add and (fs:read_text_file) to the account; never_heard of the_account')
   assert.deepEqual(

@@ -55,8 +55,8 @@ function candidatesOf(index: Index, intent: string, filter: Filter, most: number
   const best = asked.flatMap((segment) => {
     const { evidence, tools } = segment
     weigh(segment, evidence, terms)
-    const { places, score } = named(segment.names, intent)
-    for (const place of places) decree(evidence, place, evidenceFor(score, chance))
+    for (const { places, score } of named(segment.names, intent))
+      for (const place of places) decree(evidence, place, evidenceFor(score, chance))
     const found = bestOf(evidence, most, (place) => hasEffect(tools[place]!, filter.effect))
     return found.map((place) => ({ tool: tools[place]!, evidence: evidence.amounts[place]! }))
   })
