@@ -9,11 +9,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { root, temporaryFolder } from '#test'
 import { descendantsOf, isAlive, type Process, processOf } from './descendants.ts'
 import { openGuard } from './guard.ts'
+import { leftoversOf } from './leftovers.ts'
 
 const servers = join(root, 'test', 'servers')
 
 /** A process in a group of its own that holds stubborn servers, one of them below a shell. */
-async function hold(t: TestContext): Promise<{ holder: ChildProcess; below: Process[] }> {
+async function hold(t: TestContext, owner = 'somebody'): Promise<{ holder: ChildProcess; below: Process[] }> {
   const effects = join(servers, 'effects.ts')
   const env = { STUBBORN: '1', DETACHED: '1' }
   const files = ['a', 'b'].map((name) => join(temporaryFolder(t), name))
@@ -24,7 +25,7 @@ async function hold(t: TestContext): Promise<{ holder: ChildProcess; below: Proc
       b: { command: 'sh', args: ['-c', script], env: { ...env, ESTRANGED: files[1] } },
     },
   }
-  const args = [join(servers, 'holder.ts'), JSON.stringify(config), temporaryFolder(t)]
+  const args = [join(servers, 'holder.ts'), JSON.stringify(config), temporaryFolder(t), owner]
   const holder = spawn(process.execPath, args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => holder.kill('SIGKILL'))
   const [said] = await once(holder.stdout!, 'data')
@@ -69,6 +70,24 @@ test('the guard is replaced when it dies, and then still knows every server', as
   await pause(200)
   process.kill(holder.pid!, 'SIGKILL')
   assert.deepEqual(await livingAfter(below, 5000), [])
+})
+
+test('leftoversOf() ends what is left where the guard was killed with us, and nothing of others', async (t) => {
+  const { holder, below } = await hold(t, 'one owner')
+  const others = await hold(t, 'another owner')
+  const guard = below.find(({ pid }) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('metier-guard'))!
+  process.kill(holder.pid!, 'SIGSTOP')
+  process.kill(guard.pid, 'SIGKILL')
+  process.kill(holder.pid!, 'SIGKILL')
+  await pause(200)
+  const stubborn = below.filter(isAlive)
+  assert.ok(stubborn.length >= 4, 'the servers, and what they started, live on')
+  await leftoversOf('one owner')
+  assert.deepEqual(stubborn.filter(isAlive), [])
+  assert.deepEqual(
+    others.below.filter((each) => !isAlive(each)),
+    [],
+  )
 })
 
 test('openGuard() starts nothing until it is needed, and forgets groups that are gone', async () => {

@@ -77,7 +77,7 @@ export type Guard = {
 
 /** `owner` is the process of ours that it works for, as others know it. */
 export function openGuard(owner = 'nobody'): Guard {
-  const first = firstMark()
+  const first = firstMark(owner)
   const groups = new Set<number>()
   let process: ChildProcess | null = null
   let closed = false

@@ -2,7 +2,7 @@
  * A number that a server and all that it ever starts carry, wherever they move: the limit of file locks, which every process hands on to
  * its children, which nobody can raise, and which Linux has not held anybody to for twenty years.
  */
-import { randomInt } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '#model'
@@ -12,22 +12,43 @@ import { isAlive, killAll, processes } from './descendants.ts'
 const blockBits = 22
 const blocksMax = 2 ** 30
 
-/** Where the marks of one process of ours begin: where there is room, below our own limit, which we may have from another one of us. */
-export function firstMark(): number {
-  const own = /^Max file locks\s+(\d+)/m.exec(limitsOf('self'))?.[1]
-  const blocks = own === undefined ? blocksMax : Math.min(Math.floor(Number(own) / 2 ** blockBits), blocksMax)
-  return randomInt(1, blocks < 2 ? blocksMax : blocks) * 2 ** blockBits
+/**
+ * Where the marks of one process of ours begin, the same whoever asks: where there is room, below our own limit, which we may have from another
+ * one of us.
+ */
+export function firstMark(owner: string): number {
+  const own = markOf('self')
+  const blocks = own === null ? blocksMax : Math.min(Math.floor(own / 2 ** blockBits), blocksMax)
+  const chance = Number.parseInt(hash('sha256', owner).slice(0, 12), 16)
+  return (1 + (chance % ((blocks < 2 ? blocksMax : blocks) - 1))) * 2 ** blockBits
 }
 
-/** Ends all that carry the mark; what they start meanwhile is found in the next round. */
-export async function endMarked(mark: number): Promise<void> {
-  const line = new RegExp(`^Max file locks\\s+${mark}\\s`, 'm')
+/** Ends all that carry the mark; what they start meanwhile is found in the next round. False where some of them live on. */
+export function endMarked(mark: number): Promise<boolean> {
+  return endAll((other) => other === mark)
+}
+
+/** The same for all that a process of ours, long dead, had started: never for ourselves, who may stand below it. */
+export function endMarkedBy(owner: string): Promise<boolean> {
+  const [first, own] = [firstMark(owner), markOf('self')]
+  return endAll((mark) => mark >= first && mark < first + 2 ** blockBits && mark !== own)
+}
+
+async function endAll(isMeant: (mark: number) => boolean): Promise<boolean> {
+  const carries = (pid: number) => isMeant(markOf(pid) ?? -1)
   for (let round = 0; round < limits.markedRoundsMax; round++) {
-    const left = processes((pid) => line.test(limitsOf(pid))).filter(isAlive)
-    if (left.length === 0) return
+    const left = processes(carries).filter(isAlive)
+    if (left.length === 0) return true
     killAll(left)
     await pause(limits.upstreamGonePollMs, null, { ref: false })
   }
+  return false
+}
+
+/** Null where there is no limit. */
+function markOf(pid: number | 'self'): number | null {
+  const mark = /^Max file locks\s+(\d+)/m.exec(limitsOf(pid))?.[1]
+  return mark === undefined ? null : Number(mark)
 }
 
 function limitsOf(pid: number | 'self'): string {

@@ -48,12 +48,12 @@ export function isProcessAlive(folder: string, process: string): boolean {
   }
 }
 
-/** Removes what dead processes left behind. */
-export function removeDead(folder: string, self: string): void {
-  for (const name of readdirSync(folder)) {
-    const process = /^([0-9a-f-]{36})\.db$/.exec(name)?.[1]
-    if (process && process !== self && !isProcessAlive(folder, process)) removeLock(folder, process)
-  }
+/** Removes the locks of dead processes, and answers whose they were. */
+export function removeDead(folder: string, self: string): ProcessId[] {
+  const named = readdirSync(folder).flatMap((name) => /^([0-9a-f-]{36})\.db$/.exec(name)?.[1] ?? [])
+  const dead = named.filter((process) => process !== self && !isProcessAlive(folder, process))
+  for (const process of dead) removeLock(folder, process)
+  return dead as ProcessId[]
 }
 
 /** Of a process that was found dead: whoever asks next need not try its lock. */

@@ -26,6 +26,8 @@ import { sealText } from './seal.ts'
 export type Store = {
   readonly home: string
   readonly process: ProcessId
+  /** Processes that had the home open and did not close it: found dead when we opened it. */
+  readonly dead: readonly ProcessId[]
   /** Synchronous: the run's row, run.started and the home's run.opened are one transaction, durable with `chain.durable()`. */
   startRun(run: RunId, body: EventBodies['run.started']): Chain
   /** Takes over a run that nobody living owns, or that this process lost hold of. */
@@ -78,7 +80,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
   if (create) createHome(home)
   prepareDatabase(paths.database, create)
   const lock = lockProcess(paths.processes)
-  removeDead(paths.processes, lock.process)
+  const dead = removeDead(paths.processes, lock.process)
   let key: Uint8Array | undefined
   const seal = () => (key ??= sealingKey(paths.keys))
   const isAlive = (process: ProcessId) => process === lock.process || isProcessAlive(paths.processes, process)
@@ -150,6 +152,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
   return {
     home,
     process: lock.process,
+    dead,
     startRun,
     takeRun,
     runs: reader.runs,

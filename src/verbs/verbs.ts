@@ -106,6 +106,8 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     log,
     baseEnv,
   })
+  // Whatever goes on with their runs waits for that too; here it is done for those that had none.
+  const swept = Promise.all(store.dead.map((owner) => catalog.leftoversOf(owner).catch(({ message }) => log(message))))
   const { engine: boxEngine, minTier } = config.sandbox
   const boxes = openBoxes({ engine: boxEngine, minTier, folder: `${config.home}/sandbox` })
   const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
@@ -119,7 +121,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
   }
   const close = async () => {
     await letGo()
-    await Promise.all([boxes.close(), catalog.close()])
+    await Promise.all([boxes.close(), catalog.close(), swept])
     await store.close()
   }
   const verbs: Verbs = {

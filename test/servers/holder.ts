@@ -2,9 +2,9 @@
 import { openCatalog } from '#catalog'
 import { parseConfig } from '#model'
 
-const [text = '{}', folder = '.'] = process.argv.slice(2)
+const [text = '{}', folder = '.', owner = 'nobody'] = process.argv.slice(2)
 const { servers } = parseConfig({ file: null, text, home: folder, env: {}, directory: folder })
-const catalog = openCatalog({ servers, folder, baseEnv: { PATH: process.env.PATH! } })
+const catalog = openCatalog({ servers, folder, process: owner, baseEnv: { PATH: process.env.PATH! } })
 const { problems } = await catalog.tools({ refresh: true })
 console.log(problems.length === 0 ? 'started' : String(problems[0]!.error))
 setInterval(() => {}, 1000)
