@@ -1,6 +1,6 @@
 /** Who may go on with a run, and with what: one owner, the servers it began with, and what it had built up in them; a cancel reaches them. */
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalog } from '#catalog'
@@ -8,7 +8,7 @@ import { AppError, parseConfig } from '#model'
 import { type Chain, openStore, type Store } from '#record'
 import { openEngine } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
-import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
+import { caller, done, effects, openSpace, serve, type Workspace, workspace } from '#test'
 
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
 const asks = {
@@ -211,4 +211,34 @@ test('a clock that is put back holds up no timer, live or resumed', async (t) =>
   const other = await openAnother(space)
   assert.equal(await (await other.engine.resume(started.run, 'other')).settled, 'done')
   await other.close()
+})
+
+/** The processes of which the system says this. */
+function processesThat(file: 'cmdline' | 'environ', says: string): number[] {
+  const saying = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(says)
+    } catch {
+      return false
+    }
+  }
+  return readdirSync('/proc').filter(saying).map(Number)
+}
+
+test('whoever opens a home ends the servers of a process that was killed together with its guard', async (t) => {
+  const space = workspace(t, { env: { STUBBORN: '1' } })
+  const { url, child } = await serve(t, space)
+  await fetch(`${url}/api/tools`)
+  const servers = () => processesThat('environ', `EFFECTS=${space.witness}`)
+  assert.equal(servers().length, 1)
+  const [owner = ''] = readdirSync(`${space.home}/processes`).filter((name) => name.endsWith('.db'))
+  child.kill('SIGSTOP')
+  for (const guard of processesThat('cmdline', `metier-guard\0${owner.slice(0, -3)}`)) process.kill(guard, 'SIGKILL')
+  child.kill('SIGKILL')
+  await until(() => child.signalCode !== null)
+  await pause(200)
+  assert.equal(servers().length, 1, 'it minds neither us nor a signal')
+  const verbs = await openSpace(space)
+  await verbs.close()
+  assert.deepEqual(servers(), [])
 })
