@@ -15,6 +15,17 @@ export const limits = {
   /** A longer write goes to the writer in parts. */
   writePartEventsMax: 128,
   earlyAsksMax: 16,
+  /** A lone write is committed by the thread that asks, if it is no longer than this and the disk no slower; else not for a while. */
+  commitHereEventsMax: 32,
+  commitHereCharactersMax: 65_536,
+  commitHereMsMax: 5,
+  commitsSlowMax: 3,
+  commitElsewhereMs: 10_000,
+  /** Runs that write within so little time of each other share commits; after so long without, the next one need not. */
+  crowdedMs: 5,
+  writerQuietMs: 50,
+  /** After so many commits without it, the writer looks after the log. */
+  tendCommits: 16,
   /** An event that nobody waits for is committed at the latest after this time. */
   commitDelayMsMax: 20,
   /** Of a run that began here, so much is kept to answer from while it is under way. */
@@ -26,7 +37,7 @@ export const limits = {
   checkpointMsMax: 10 * 60 * 1000,
   storeBusyMsMax: 5000,
   /** A longer write-ahead log is moved into the database. */
-  storeLogPagesMax: 1000,
+  storeLogPagesMax: 4000,
   /** So many pages of the log's file are kept free for the next commits, once as many were used; it grows by leaps. */
   storeLogRoomPages: 16,
   storeLogLeapPages: 128,

@@ -1,6 +1,7 @@
 /** What each ask does inside the transaction; every write of a run checks that this process still owns it. */
 import { AppError, type EventType, homeChain, type RunId, type RunStatus } from '#model'
-import { appendEvents, appendHome, type Head, type Ledger, type OwnedHead } from './ledger.ts'
+import type { Head, OwnedHead } from './head.ts'
+import { appendEvents, appendHome, type Ledger } from './ledger.ts'
 import { bodyText, firstHash } from './line.ts'
 import type { ApprovalChange, Ask, ChainWrite, Entries } from './request.ts'
 
@@ -56,36 +57,39 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
     ledger.sql('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)').run(run, placeholder, server, box)
   }
   for (const change of ask.approvals) keepApproval(ledger, run, head, change)
-  if (!leaves) return
-  ledger.owned.delete(run)
-  ledger
-    .sql('UPDATE run SET owner = NULL, status = ?, call_count = coalesce(?, call_count) WHERE run = ?')
-    .run(leaves.status, leaves.callCount, run)
-  if (isFinished(leaves.status)) closeRun(ledger, run, head)
+  if (leaves !== null && isFinished(leaves.status)) closeRun(ledger, run, head)
 }
 
 /** The head as we left it, or as it stands: then whoever asks must own the run. */
 function ownedHead(ledger: Ledger, ask: ChainWrite): OwnedHead {
-  const known = ledger.owned.get(ask.run)
+  const { heads } = ledger.pending
+  const known = heads.has(ask.run) ? heads.get(ask.run) : ledger.owned.get(ask.run)
   if (known?.epoch === ask.epoch && known.n === ask.after) return known
   const row = findRun(ledger, ask.run)
   if (row.owner !== ledger.process || row.epoch !== ask.epoch || row.n !== ask.after) throw lost(ask, row)
   return row
 }
 
-/** Moves the run's head from where it must stand: in the same breath, owner and epoch are asserted. */
+/** Moves the run's head from where it must stand: in the same breath, owner and epoch are asserted, and given up by who leaves. */
 function moveHead(ledger: Ledger, ask: ChainWrite, from: OwnedHead, to: Head): void {
   const { id, epoch } = from
   let calls = 0
   for (const type of ask.entries.types) if (type === 'call.issued') calls += 1
+  const { status, callCount } = ask.leaves ?? { status: null, callCount: null }
   const { changes } = ledger
     .sql(
-      `UPDATE run SET n = ?, hash = ?, at = ?, seq = ?, call_count = call_count + ?
+      `UPDATE run SET n = ?, hash = ?, at = ?, seq = ?, call_count = coalesce(?, call_count + ?)
+       ${status === null ? '' : ', owner = NULL, status = ?'}
        WHERE id = ? AND owner = ? AND epoch = ? AND n = ? AND hash = ?`,
     )
-    .run(to.n, to.hash, to.at, to.seq, calls, id, ledger.process, epoch, from.n, from.hash)
+    .run(
+      ...[to.n, to.hash, to.at, to.seq, callCount, calls],
+      ...(status === null ? [] : [status]),
+      ...[id, ledger.process, epoch, from.n, from.hash],
+    )
   if (changes !== 1) throw lost(ask, findRun(ledger, ask.run))
-  ledger.owned.set(ask.run, { n: to.n, hash: to.hash, at: to.at, seq: to.seq, id, epoch })
+  const head = { n: to.n, hash: to.hash, at: to.at, seq: to.seq, id, epoch }
+  ledger.pending.heads.set(ask.run, status === null ? head : null)
 }
 
 /** An index for whoever looks for an approval: what became of it, until its run is finished. */
@@ -111,6 +115,7 @@ function openRun(ledger: Ledger, { run, epoch, opens, entries }: ChainWrite): vo
     )
     .run(run, ledger.process, epoch, at, firstHash)
   ledger.sql('INSERT INTO request VALUES (?, ?, ?)').run(lastInsertRowid, key, intent)
+  ledger.pending.heads.set(run, { id: Number(lastInsertRowid), epoch, n: 0, hash: firstHash, at: 0, seq: null })
   appendHome(ledger, oneEntry('run.opened', at, { run }))
 }
 
@@ -128,8 +133,13 @@ function refuseTakenKey(ledger: Ledger, key: string): void {
   })
 }
 
+const leavings = ['sealed', 'inbox', 'approval']
+const hasLeavings = leavings.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE run = ?1)`).join(' OR ')
+
 function closeRun(ledger: Ledger, run: string, head: Head): void {
-  for (const table of ['sealed', 'inbox', 'approval']) ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
+  // Most runs leave nothing, and one look costs less than three.
+  const { some } = ledger.sql(`SELECT ${hasLeavings} AS some`).get(run) as { some: number }
+  if (some) for (const table of leavings) ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
   appendHome(ledger, oneEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
 }
 
@@ -145,7 +155,7 @@ function take(ledger: Ledger, { run, owner, epoch }: Extract<Ask, { kind: 'take'
   const row = findRun(ledger, run)
   if (isFinished(row.status)) throw finished('take', run)
   if (row.owner !== owner || row.epoch !== epoch) throw ownedByAnother(run, row.owner)
-  ledger.owned.delete(run)
+  ledger.pending.heads.set(run, null)
   ledger.sql(`UPDATE run SET owner = ?, epoch = epoch + 1, status = 'running' WHERE run = ?`).run(ledger.process, run)
   return { n: row.n, at: row.at, epoch: epoch + 1 }
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError, homeChain, limits } from '#model'
 import { writeBlob } from './blobs.ts'
+import type { Head, Owned, OwnedHead } from './head.ts'
 import { homePaths } from './home.ts'
 import { signingKey } from './keys.ts'
 import { type BlobBytes, lineHash, lineText } from './line.ts'
@@ -12,26 +13,23 @@ import { openForWriting, refuseNewer } from './schema.ts'
 import { isBusy } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
-/** The last event of a chain: `seq` is its place in the order of arrival. */
-export type Head = { n: number; hash: string; at: number; seq: number | null }
-
 export type Ledger = {
   home: string
   process: string
   database: DatabaseSync
+  /** Whether it waits while another process writes; else it says at once that the database is busy. */
+  waits: boolean
   /** A prepared statement, made once. */
   sql(text: string): StatementSync
   /** Signs checkpoints; made or read with the first. */
   signingKey(): KeyObject
-  /** Heads of the runs that we own, as we left them: each write asserts that they are still true. */
-  owned: Map<string, OwnedHead>
+  /** Each write asserts that they are still true. */
+  owned: Owned
   /** The write-ahead log: its file, how many pages of it were used and how many it had when last seen. */
   log: { file: string; used: number; room: number }
   /** What the transaction has appended and not yet inserted. */
   pending: Pending
 }
-
-export type OwnedHead = Head & { id: number; epoch: number }
 
 type Pending = {
   /** The highest of all events, those not yet inserted included; after a commit, as it left it. */
@@ -39,6 +37,8 @@ type Pending = {
   values: (string | number | null)[]
   /** The home's head after what was appended to it, if anything was. */
   home: Head | null
+  /** Heads of ours that it moved; null where it gave one up. */
+  heads: Map<string, OwnedHead | null>
 }
 
 const columns = 7
@@ -49,12 +49,12 @@ const inserts = Array.from({ length: rowsPerInsert + 1 }, (_, rows) => {
   return `INSERT INTO event (seq, run, n, type, line, hash, previous) VALUES ${values}`
 })
 
-export function openLedger(home: string, process: string): Ledger {
+export function openLedger(home: string, process: string, waits = true): Ledger {
   const file = homePaths(home).database
   if (!existsSync(file))
     throw new AppError('LEDGER_BROKEN', `Cannot write the record: ${file} is gone. Restore a backup`)
   const database = openForWriting(file)
-  database.exec(`PRAGMA busy_timeout = ${limits.storeBusyStepMs}; PRAGMA wal_autocheckpoint = 0`)
+  database.exec(`PRAGMA busy_timeout = ${waits ? limits.storeBusyStepMs : 0}; PRAGMA wal_autocheckpoint = 0`)
   const prepared = new Map<string, StatementSync>()
   const sql = (text: string) => {
     const statement = prepared.get(text) ?? database.prepare(text)
@@ -66,9 +66,9 @@ export function openLedger(home: string, process: string): Ledger {
     key ??= signingKey(homePaths(home).keys)
     return key
   }
-  const pending = { lastSeq: 0, values: [], home: null }
+  const pending = { lastSeq: 0, values: [], home: null, heads: new Map() }
   const log = { file: `${file}-wal`, used: 0, room: 0 }
-  return { home, process, database, sql, signingKey: readKey, owned: new Map(), log, pending }
+  return { home, process, database, waits, sql, signingKey: readKey, owned: new Map(), log, pending }
 }
 
 /** All of it or nothing, on disk when it returns. Another process's writes come before or after, never between. */
@@ -77,26 +77,34 @@ export function inTransaction<T>(ledger: Ledger, work: () => T): T {
   begin(ledger)
   try {
     refuseNewer((sql('PRAGMA user_version').get() as { user_version: number }).user_version)
-    ledger.pending = { lastSeq: lastSeq(ledger), values: [], home: null }
+    ledger.pending = { lastSeq: lastSeq(ledger), values: [], home: null, heads: new Map() }
     const value = work()
     insertPending(ledger)
     moveHome(ledger)
     sql('COMMIT').run()
+    keepHeads(ledger)
     return value
   } catch (error) {
-    ledger.owned.clear()
     if (database.isTransaction) sql('ROLLBACK').run()
     throw error
   }
 }
 
-function begin({ sql }: Ledger): void {
+/** Only now: whoever is refused, or tries again, must still find what stood before. */
+function keepHeads({ owned, pending: { heads } }: Ledger): void {
+  for (const [run, head] of heads) {
+    if (head === null) owned.delete(run)
+    else owned.set(run, head)
+  }
+}
+
+function begin({ sql, waits }: Ledger): void {
   const deadline = performance.now() + limits.storeBusyMsMax
   for (;;) {
     try {
       return void sql('BEGIN IMMEDIATE').run()
     } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error
+      if (!isBusy(error) || !waits || performance.now() > deadline) throw error
     }
   }
 }

@@ -1,5 +1,5 @@
 /** The write-ahead log of the database: moved into it when it is long, lengthened ahead of the commits that will need it. */
-import { statSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs'
 import { limits } from '#model'
 import type { Ledger } from './ledger.ts'
 import { useMemory } from './schema.ts'
@@ -15,7 +15,7 @@ export function tendLog(ledger: Ledger): void {
   ledger.log.used = log
   try {
     if (log - checkpointed >= limits.storeLogPagesMax) ledger.sql('PRAGMA wal_checkpoint(PASSIVE)').get()
-    else if (log > limits.storeLogRoomPages && written < limits.storeLogRoomPages) makeRoom(ledger)
+    else if (log > limits.storeLogRoomPages && written < limits.storeLogLeapPages) makeRoom(ledger)
   } catch (error) {
     // Where it cannot, the next will.
     if (isDiskError(error)) throw error
@@ -34,10 +34,26 @@ function makeRoom({ database, log }: Ledger): void {
   try {
     database.exec(`
       PRAGMA cache_size = 10; BEGIN IMMEDIATE;
-      INSERT INTO inbox (run, type, box) VALUES ('', '', zeroblob(${limits.storeLogLeapPages * pageBytes}))
+      INSERT INTO inbox (run, type, box) VALUES ('', '', zeroblob(${leapPages(log.used) * pageBytes}))
     `)
   } finally {
     if (database.isTransaction) database.exec('ROLLBACK')
     useMemory(database)
+  }
+  syncFile(log.file)
+}
+
+/** Longer and longer, so that there are few of them. */
+function leapPages(used: number): number {
+  return Math.max(limits.storeLogLeapPages, Math.min(used, limits.storeLogPagesMax - used))
+}
+
+/** Here, where nobody waits: else the next commit would sync all of it. */
+function syncFile(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fdatasyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }

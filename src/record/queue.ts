@@ -1,8 +1,19 @@
-/** The main thread's side of the writer: asks go out in order and in bundles, answers come back as promises. */
+/** The main thread's side of the record: asks are committed in order and in bundles, here or by the writer thread; answers are promises. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type AppError, fromErrorData, limits } from '#model'
-import { type Ack, type Ask, type Part, pack, type Reply, type Request, type WriterData } from './request.ts'
+import type { Owned } from './head.ts'
+import { openHere } from './here.ts'
+import {
+  type Ack,
+  type Ask,
+  type Message,
+  type Part,
+  pack,
+  type Reply,
+  type Request,
+  type WriterData,
+} from './request.ts'
 import { storeError } from './store-error.ts'
 
 type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
@@ -21,21 +32,33 @@ export type WriterQueue = {
   close(): Promise<void>
 }
 
-/** The thread starts when it is needed: a process that only reads has none. */
+/**
+ * One place writes at a time, and the heads of the runs that we own are there: here while asks come one by one, in the thread
+ * while they crowd. The thread starts when it is needed: a process that only reads has none.
+ */
 export function openQueue(data: WriterData, onCheckpointDue: () => void): WriterQueue {
   const waiting = new Map<number, Waiting>()
+  const here = openHere(data)
   let bundle: Request[] = []
   let bundleNumber = 0
   let worker: Worker | undefined
   let failure: AppError | undefined
   let lastId = 0
   let isClosing = false
-  let isEarly = false
+  /** Something of what is asked next is in the thread already. */
+  let isAhead = false
+  let isHere = true
+  /** Settled when the thread has given back the right to write. */
+  let returning: PromiseWithResolvers<void> | null = null
+  let commitsHere = 0
+  /** Others had their turn since the last commit here. */
+  let isRested = true
 
   function startThread(): Worker {
     const thread = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data })
     thread.on('message', (reply: Reply) => {
-      if (reply !== 'checkpoint is due') for (const ack of reply) settle(ack)
+      if (Array.isArray(reply)) for (const ack of reply) settle(ack)
+      else if (reply !== 'checkpoint is due') takeBack(reply.owned)
       else if (!isClosing) onCheckpointDue()
       if (waiting.size === 0 && !isClosing) thread.unref()
     })
@@ -43,6 +66,11 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     thread.on('exit', () => fail(new Error(isClosing ? 'the store was closed' : 'its writer has ended')))
     thread.unref()
     return thread
+  }
+
+  function tell(message: Message): void {
+    worker ??= startThread()
+    worker.postMessage(message)
   }
 
   function settle(ack: Ack): void {
@@ -57,24 +85,71 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     failure ??= storeError(error, 'write the record')
     for (const { reject } of waiting.values()) reject(failure)
     waiting.clear()
+    returning?.resolve()
+  }
+
+  function takeBack(owned: Owned): void {
+    here.giveOwned(owned)
+    isHere = true
+    returning?.resolve()
+    returning = null
+    post()
+  }
+
+  function goThere(): void {
+    if (!isHere) return
+    isHere = false
+    tell({ owned: here.takeOwned() })
   }
 
   /** After the microtasks of this turn, so that everyone who was woken by one commit shares the next. */
   function post(): void {
-    if (bundle.length === 0 && !isEarly) return
-    isEarly = false
-    worker ??= startThread()
-    worker.ref()
-    worker.postMessage(bundle.map(pack))
+    if ((bundle.length === 0 && !isAhead) || returning !== null || failure) return
+    const isLone = here.fits(bundle) && !isAhead
+    if (isHere && isLone && !isRested) return
+    const requests = bundle
     bundle = []
     bundleNumber += 1
+    if (isHere && isLone && committed(requests)) return
+    isAhead = false
+    goThere()
+    tell(requests.map(pack))
+    worker!.ref()
+    if (isLone) askBack()
+  }
+
+  /** False where somebody else was at it. */
+  function committed(requests: Request[]): boolean {
+    try {
+      const acks = here.commit(requests)
+      if (acks === null) return false
+      for (const ack of acks) settle(ack)
+      commitsHere += 1
+      isRested = false
+      setImmediate(goOn)
+    } catch (error) {
+      fail(error)
+    }
+    return true
+  }
+
+  /** One commit in a turn of the event loop: whoever writes without a pause keeps nobody from theirs. */
+  function goOn(): void {
+    isRested = true
+    if (commitsHere % limits.tendCommits === 0 && !isClosing && !failure) tell('tend')
+    post()
+  }
+
+  function askBack(): void {
+    returning = Promise.withResolvers()
+    tell('give back')
   }
 
   /** Of many asks the first go ahead; they are committed with the rest. */
   function postEarly(): void {
-    worker ??= startThread()
-    worker.postMessage({ early: bundle.map(pack) })
-    isEarly = true
+    goThere()
+    tell({ early: bundle.map(pack) })
+    isAhead = true
     bundle = []
     bundleNumber += 1
   }
@@ -84,24 +159,29 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
       worker ??= startThread()
     },
     sendAhead(part) {
-      worker ??= startThread()
-      if (!failure) worker.postMessage(part)
+      if (failure) return
+      if (returning === null) goThere()
+      tell(part)
+      isAhead = true
     },
     ask(ask) {
       if (failure) return Promise.reject(failure)
       const id = ++lastId
       if (bundle.push({ id, ask }) === 1) queueMicrotask(post)
-      if (bundle.length === limits.earlyAsksMax) postEarly()
+      if (bundle.length === limits.earlyAsksMax && returning === null) postEarly()
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
     },
     bundle: () => bundleNumber,
     isUsed: () => lastId > 0,
     async close() {
       isClosing = true
+      worker?.ref()
+      await returning?.promise
+      isRested = true
       post()
+      here.close(worker === undefined)
       if (!worker || failure) return fail(new Error('the store was closed'))
-      worker.ref()
-      worker.postMessage('close')
+      tell('close')
       await once(worker, 'exit')
     },
   }

@@ -1,5 +1,6 @@
 /** What the main thread asks of the writer, as plain data, and what it hears back. */
 import type { ErrorData, EventBodies, EventType, InboxType, RunStatus } from '#model'
+import type { Owned } from './head.ts'
 import type { BlobBytes } from './line.ts'
 
 /** Events of one chain, a column each: a thousand strings cross to the writer far sooner than a thousand objects. */
@@ -40,9 +41,12 @@ export type Request = { id: number; ask: Ask }
 /** The number alone where there is nothing to say but that it is done. */
 export type Ack = number | { id: number; value?: unknown; error?: ErrorData }
 
-/** `early` are asks that are committed with the next list: both threads work at once. */
-export type Message = Packed[] | { early: Packed[] } | Part | 'close'
-export type Reply = Ack[] | 'checkpoint is due'
+/**
+ * `early` are asks that are committed with the next list: both threads work at once. The heads of the runs that we own come with the
+ * right to write, and go back with it. Whoever wrote without the thread has it tend the log now and then.
+ */
+export type Message = Packed[] | { early: Packed[] } | { owned: Owned } | Part | 'give back' | 'tend' | 'close'
+export type Reply = Ack[] | { owned: Owned } | 'checkpoint is due'
 
 export type WriterData = { home: string; process: string }
 
