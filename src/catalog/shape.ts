@@ -20,6 +20,23 @@ export function mergeShapes(left: Shape, right: Shape): Shape {
   return bounded(merge(left, right))
 }
 
+/** Whether a value tells nothing new, as far as that is seen without making its shape: most values are like those before. */
+export function covers(shape: Shape, value: Json, depth: number = limits.shapeDepthMax): boolean {
+  const { type, properties, required = [], additionalProperties, items } = shape
+  if (Array.isArray(value)) {
+    const isItem = (item: Json) => items !== undefined && covers(items, item, depth - 1)
+    return type.includes('array') && (depth === 0 || value.slice(0, limits.shapeItemsMax).every(isItem))
+  }
+  if (!isObject(value)) return type.includes(value === null ? 'null' : typeof value)
+  if (!type.includes('object') || properties === undefined || additionalProperties !== undefined || depth === 0)
+    return false
+  const isMember = (key: string) => {
+    const member = own(properties, key)
+    return member !== undefined && covers(member, value[key] as Json, depth - 1)
+  }
+  return required.every((key) => Object.hasOwn(value, key)) && Object.keys(value).every(isMember)
+}
+
 /** As a schema in its usual form: one type is no list. */
 export function schemaOf({ type, properties, required, additionalProperties, items }: Shape): JsonObject {
   const members = properties && Object.entries(properties).map(([key, shape]) => [key, schemaOf(shape)])

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isObject, type Json, type JsonObject, limits, type Tool } from '#model'
-import { isShape, mergeShapes, type Shape, schemaOf, shapeOf } from './shape.ts'
+import { covers, isShape, mergeShapes, type Shape, schemaOf, shapeOf } from './shape.ts'
 
 /** By the digest of the tool's definition: another definition may answer otherwise. */
 type Seen = Record<string, { tool: string; shape: Shape }>
@@ -40,6 +40,7 @@ export function openShapes({ folder, server, secrets, log }: ShapesOptions): Sha
     observe(tool, value) {
       const before = Object.hasOwn(seen, tool.digest) ? seen[tool.digest]!.shape : null
       if (before === null && Object.keys(seen).length >= limits.shapesPerServerMax) return false
+      if (before !== null && covers(before, value)) return false
       const now = shapeOf(value)
       const shape = before === null ? now : mergeShapes(before, now)
       const text = JSON.stringify(shape)

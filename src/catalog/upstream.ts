@@ -28,7 +28,15 @@ type Meanwhile = <Value>(asking: Promise<Value>) => Promise<Value>
 type Calling = CallOptions & { meanwhile: Meanwhile }
 
 /** One conversation, from the moment it is begun; `life` counts them, `calls` are those under way in it. */
-type Line = { life: number; made: Promise<Connection>; stop: AbortController; calls: number; retired: boolean }
+type Line = {
+  life: number
+  made: Promise<Connection>
+  /** The same, once it is there. */
+  connection?: Connection
+  stop: AbortController
+  calls: number
+  retired: boolean
+}
 
 export class Upstream {
   readonly #options: UpstreamOptions
@@ -74,7 +82,7 @@ export class Upstream {
         const resting = this.#line === null ? this.#backoff.problemAt(Date.now()) : null
         if (resting !== null) return { outcome: 'not_sent', error: resting }
         const line = this.#connect()
-        const connection = await abortable(line.made, options.signal)
+        const connection = line.connection ?? (await abortable(line.made, options.signal))
         const problem = this.#options.problemOf(tool)
         if (problem !== null) return { outcome: 'not_sent', error: problem }
         return await this.#callIn(line, connection, tool, args, { ...options, meanwhile })
@@ -144,24 +152,32 @@ export class Upstream {
   async #call(line: Line, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {
     const { client, wire } = connection
     const { signal, timeoutMs, whole = false, attendant: { ask, progress } = {} } = options
-    const broken = new AbortController()
+    const stop = new AbortController()
+    const cancel = () => stop.abort(signal.reason)
+    let isBroken = false
+    const lost = () => {
+      isBroken = true
+      stop.abort(new Error('the answer broke off'))
+    }
     const own = isObject(args) ? { ...args } : {}
-    const receipt = wire.receipts.expect(own, () => broken.abort(new Error('the answer broke off')))
+    const receipt = wire.receipts.expect(own, lost)
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
     line.calls++
     try {
-      const both = AbortSignal.any([signal, broken.signal])
       const call = { name: tool.name, arguments: own, ...metaOf(options) }
-      const how = { signal: both, timeout: timeoutMs, ...(progress && { onprogress: progress }) }
+      const how = { signal: stop.signal, timeout: timeoutMs, ...(progress && { onprogress: progress }) }
       if (ask === undefined) return answered(tool.id, await callTool(connection, tool, call, how), whole)
       const asking = { ...how, allowInputRequired: true }
       const send = (round: object) => callTool(connection, tool, { ...call, ...round }, asking)
       return answered(tool.id, await inRounds(send, ask, options.meanwhile), whole)
     } catch (error) {
       if (hasForgotten(wire, error)) this.#retire(line)
-      const timedOut = isTimeout(error) && !broken.signal.aborted
+      const timedOut = isTimeout(error) && !isBroken
       const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : null
       return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error), whole)
     } finally {
+      signal.removeEventListener('abort', cancel)
       wire.receipts.forget(receipt)
       line.calls--
       if (line.retired && line.calls === 0) void client.close()
@@ -178,6 +194,7 @@ export class Upstream {
       this.#backoff.succeeded()
       opened(connection.era)
       await changed(connection.definitions)
+      line.connection = connection
       return connection
     })
     const line: Line = { life: ++this.#life, made, stop, calls: 0, retired: false }

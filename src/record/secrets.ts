@@ -32,8 +32,7 @@ const placeholderPattern = /«secret:[0-9a-f]{32}»/g
 export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): Secrets {
   const byValue = new Map<string, Secret>()
   const byPlaceholder = new Map<string, Secret>()
-  const secrets = known.filter((secret) => secret.length >= limits.secretBytesMin)
-  const expressions = [...secrets.flatMap(secretExpressions), ...patterns.map(compilePattern)]
+  const expressions = [...expressionsOf(known, compileKnown), ...expressionsOf(patterns, compilePatterns)]
   let seen: RegExp[] | null = null
   for (const { placeholder, value, server } of chain.sealed()) remember(placeholder, value, server)
 
@@ -153,6 +152,20 @@ function findSecrets(text: string, expressions: RegExp[]): [start: number, stop:
   }
   return merged
 }
+
+/** Made once of a list, since every run begins with the same. */
+const made = new WeakMap<readonly string[], RegExp[]>()
+
+function expressionsOf(list: readonly string[], compile: (list: readonly string[]) => RegExp[]): RegExp[] {
+  const expressions = made.get(list) ?? compile(list)
+  made.set(list, expressions)
+  return expressions
+}
+
+const compileKnown = (known: readonly string[]) =>
+  known.filter((secret) => secret.length >= limits.secretBytesMin).flatMap(secretExpressions)
+
+const compilePatterns = (patterns: readonly string[]) => patterns.map(compilePattern)
 
 function compilePattern(pattern: string): RegExp {
   const param = 'record.secrets'

@@ -107,8 +107,8 @@ export class Conductor {
 
   #startClock(): void {
     const { ms, stop } = timeLeft(this.#score.journal, this.#score.now())
-    if (ms <= 0) this.#stop ??= stop
-    else if (ms <= limits.timeoutMsMax) this.#wall = setTimeout(() => this.#halt(stop), ms)
+    if (ms <= 0) this.#stop ??= stop()
+    else if (ms <= limits.timeoutMsMax) this.#wall = setTimeout(() => this.#halt(stop()), ms)
   }
 
   /** After the replay: open calls move on from where the record left them, then what the last turns issued anew. */

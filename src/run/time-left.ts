@@ -3,13 +3,16 @@ import { AppError, type Budget } from '#model'
 import type { Journal } from './journal.ts'
 import type { Stop } from './stop.ts'
 
+type Left = { ms: number; stop(): Stop }
+
 /** From now, and what ends it then, whichever is nearer. */
-export function timeLeft({ started: { budget }, startedAt, spent }: Journal, now: number): { ms: number; stop: Stop } {
+export function timeLeft({ started: { budget }, startedAt, spent }: Journal, now: number): Left {
   const { wallMs, deadlineMs } = budget
   const rest = wallMs - spent.wallMs
   const until = deadlineOf(budget, startedAt) - now
-  if (rest <= until) return { ms: rest, stop: outOfTime(`its budget of ${wallMs} ms is used up`, { wallMs }) }
-  return { ms: until, stop: outOfTime(`its deadline, ${deadlineMs} ms after its start, has passed`, { deadlineMs }) }
+  if (rest <= until) return { ms: rest, stop: () => outOfTime(`its budget of ${wallMs} ms is used up`, { wallMs }) }
+  const passed = `its deadline, ${deadlineMs} ms after its start, has passed`
+  return { ms: until, stop: () => outOfTime(passed, { deadlineMs }) }
 }
 
 export function deadlineOf({ deadlineMs = Number.POSITIVE_INFINITY }: Budget, startedAt: number): number {
