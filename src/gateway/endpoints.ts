@@ -3,6 +3,7 @@ import type { Catalog } from '#catalog'
 import type { Forms } from './elicit.ts'
 import { exposedInput } from './exposed.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
+import type { ProtocolEra } from './on-call.ts'
 import { passthroughServers } from './passthrough-door.ts'
 import type { Rate } from './rate.ts'
 import { createMcpServer } from './server.ts'
@@ -25,9 +26,9 @@ export type Endpoints = { at(path: string): McpEndpoint | null } & Pick<McpEndpo
 /** An endpoint is opened when it is first asked for. */
 export function openEndpoints({ verbs, version, log, executes, forms, catalog, passthrough }: Options): Endpoints {
   const open = new Map<string, McpEndpoint>()
-  const newServer = () => createMcpServer(verbs, version, forms)
+  const newServer = (era: ProtocolEra) => createMcpServer(verbs, version, forms, era)
   const takes = (tool: string) => exposedInput(verbs, tool)
-  const surface = { forSession: newServer, forRequest: newServer, takes }
+  const surface = { forSession: () => newServer('legacy'), forRequest: () => newServer('modern'), takes }
   const serversAt = (path: string) => {
     const name = nameIn(path, passthrough)
     if (name === null) return path === '/mcp' ? surface : null

@@ -13,7 +13,7 @@ export async function callOne(
 ): Promise<CallToolResult> {
   const task = { id: 'call', tool, arguments: { $literal: input }, whole: true, ...(timeoutMs && { timeoutMs }) }
   const plan = { intent: `call ${tool}`, implementation: { type: 'dag', tasks: [task] } }
-  const answer = await verbs.execute(plan, caller)
+  const answer = await verbs.execute(plan, { ...caller, wantsWhole: true })
   const whole = verbs.whole(answer)
   if (whole !== null) return ownAnswer(whole)
   if (answer.status === 'done') return ownResult(await resultOf(verbs, answer, caller))

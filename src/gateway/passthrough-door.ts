@@ -11,6 +11,7 @@ import { isObject, type JsonObject, toAppError } from '#model'
 import type { Forms } from './elicit.ts'
 import { Exchanges } from './exchange.ts'
 import type { McpServers } from './mcp.ts'
+import type { ProtocolEra } from './on-call.ts'
 import { Passages } from './passages.ts'
 import { createPassthroughServer } from './passthrough.ts'
 import type { Verbs } from './verbs.ts'
@@ -27,9 +28,9 @@ export function passthroughServers(behind: Behind): McpServers {
   }
   const passages = new Passages({ ...behind, shared: true, heard: publish })
   return {
-    forSession: async () => (await connected(behind)).server,
+    forSession: async () => (await connected(behind, 'legacy')).server,
     forRequest: () =>
-      createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }).catch(refusing),
+      createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }, 'modern').catch(refusing),
     ready: () => behind.catalog.facts(behind.name),
     takes: async (tool) => (await behind.catalog.tool(`${behind.name}:${tool}`))?.input,
     bus,
@@ -45,11 +46,11 @@ export function passthroughServers(behind: Behind): McpServers {
 export type Connected = { server: Server; listened(params: JsonObject): Promise<() => Promise<void>> }
 
 /** What it opens goes with it. */
-export async function connected(behind: Behind): Promise<Connected> {
+export async function connected(behind: Behind, era: ProtocolEra): Promise<Connected> {
   const heard = (notification: Heard) => void server.notification(notification).catch(() => {})
   const passages = new Passages({ ...behind, shared: false, heard })
   const exchanges = new Exchanges()
-  const server = await createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) })
+  const server = await createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }, era)
   server.onclose = () => {
     exchanges.close()
     void passages.close()

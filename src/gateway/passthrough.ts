@@ -11,6 +11,7 @@ import type { JsonObject } from '#model'
 import { callerOf, cancelSignal } from './caller.ts'
 import { askerBy, asking, type Forms } from './elicit.ts'
 import type { Exchanges } from './exchange.ts'
+import { onCall, type ProtocolEra } from './on-call.ts'
 import { passCall } from './passthrough-call.ts'
 import { progressOf } from './progress.ts'
 import type { Verbs } from './verbs.ts'
@@ -27,12 +28,12 @@ export type Through = {
 
 type Handled = { params?: JsonObject }
 
-export async function createPassthroughServer(through: Through): Promise<Server> {
+export async function createPassthroughServer(through: Through, era: ProtocolEra): Promise<Server> {
   const { info, capabilities, instructions } = await through.catalog.facts(through.name)
   const offered = passable(capabilities)
   const server = new Server(info, { capabilities: offered, ...(instructions !== undefined && { instructions }) })
   const door = new Door(through, server)
-  if (offered.tools) door.passTools()
+  if (offered.tools) door.passTools(era)
   if (offered.prompts) door.pass(['prompts/list'], ['prompts/get'])
   if (offered.resources) door.pass(['resources/list', 'resources/templates/list'], ['resources/read'])
   if (offered.resources?.subscribe) door.passSubscriptions()
@@ -87,9 +88,9 @@ class Door {
     }
   }
 
-  passTools(): void {
+  passTools(era: ProtocolEra): void {
     this.pass(['tools/list'], [])
-    this.#on('tools/call', ({ params = {} }, context) =>
+    onCall(this.#server, era, (params, context) =>
       this.#through.exchanges.take(context, params, async (asked, current) => {
         const attendant = { ...this.#attendant(current), ...asked, passage: this.#passage(context) }
         const caller = { ...callerOf(context, this.#server.getClientVersion()?.name, params), attendant }

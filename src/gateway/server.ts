@@ -3,19 +3,18 @@ import { Server } from '@modelcontextprotocol/server'
 import { type Client, callTool } from './call.ts'
 import type { Forms } from './elicit.ts'
 import { exposedTools } from './exposed.ts'
+import { onCall, type ProtocolEra } from './on-call.ts'
 import { instructions, surface } from './surface.ts'
 import type { Verbs } from './verbs.ts'
 
 /** A new instance for each session, each connection, and each request of the newer era. */
-export function createMcpServer(verbs: Verbs, version: string, forms: Forms): Server {
+export function createMcpServer(verbs: Verbs, version: string, forms: Forms, era: ProtocolEra): Server {
   const server = new Server(
     { name: 'metier', title: 'Métier', version },
     { capabilities: { tools: {} }, instructions, requestState: { verify: forms.codec.verify } },
   )
   server.setRequestHandler('tools/list', async () => ({ tools: [...surface, ...(await exposedTools(verbs))] }))
-  server.setRequestHandler('tools/call', ({ params }, context) =>
-    callTool(verbs, params, context, clientOf(server), forms),
-  )
+  onCall(server, era, (params, context) => callTool(verbs, params, context, clientOf(server), forms))
   return server
 }
 

@@ -15,7 +15,7 @@ const list = { id: 2, method: 'tools/list', params: {} }
 
 async function openThree(t: TestContext) {
   const sessions = openSessions(
-    () => createMcpServer(standIn(), '1', openForms(formKey(''))),
+    () => createMcpServer(standIn(), '1', openForms(formKey('')), 'legacy'),
     () => {},
     3,
   )

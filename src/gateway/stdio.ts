@@ -1,10 +1,11 @@
 /** MCP over standard input and output, for a host that starts us: stdout carries nothing but the protocol. */
-import { Writable } from 'node:stream'
-import { StdioServerTransport, serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
+import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
 import type { Catalog } from '#catalog'
-import { inOneLine, limits } from '#model'
+import { limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
+import { LinesTransport } from './lines.ts'
 import { isListening } from './mcp.ts'
+import type { ProtocolEra } from './on-call.ts'
 import { type Connected, connected } from './passthrough-door.ts'
 import { callsIn, openRate, tooOftenReply } from './rate.ts'
 import { createMcpServer } from './server.ts'
@@ -37,14 +38,12 @@ export async function serveStdio({
   const forms = openForms(formKey(home))
   const executes = openRate(executesPerMinute ?? limits.httpExecutesPerMinuteDefault)
   let through: Connected | null = null
-  const newServer = async () => {
-    if (passthrough === undefined) return createMcpServer(verbs, version, forms)
-    through = await connected({ verbs, forms, ...passthrough })
+  const newServer = async ({ era }: { era: ProtocolEra }) => {
+    if (passthrough === undefined) return createMcpServer(verbs, version, forms, era)
+    through = await connected({ verbs, forms, ...passthrough }, era)
     return through.server
   }
-  const transport = new StdioServerTransport(process.stdin, lines(process.stdout), {
-    maxBufferSize: limits.stdioMessageBytesMax,
-  })
+  const transport = new LinesTransport(process.stdin, process.stdout)
   const connection = serveEras(newServer, {
     transport,
     onerror: (error) => process.stderr.write(`metier: stdio: ${error.message.slice(0, limits.previewCharactersMax)}\n`),
@@ -64,11 +63,4 @@ export async function serveStdio({
     resolve()
   }
   return { closed, close: () => connection.close() }
-}
-
-/** One message is one line, however the host cuts lines. */
-function lines(stdout: Writable): Writable {
-  const write = (chunk: unknown, _: BufferEncoding, done: (error?: Error | null) => void) =>
-    void stdout.write(inOneLine(String(chunk)), done)
-  return new Writable({ decodeStrings: false, write })
 }

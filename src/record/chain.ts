@@ -30,8 +30,8 @@ export type Chain = {
   append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number }
   /** Resolves when everything appended so far is on disk. */
   durable(): Promise<void>
-  /** Everything appended so far, read from its exact bytes; null where it was not all written here, or is more than is kept. */
-  told(): Event[] | null
+  /** Everything appended so far, or all of one type, read from its exact bytes; null where it was not all written here, or is more than is kept. */
+  told(only?: EventType): Event[] | null
   inbox(): InboxItem[]
   /** The row goes in the same transaction as the events appended around it. */
   consume(id: number): void
@@ -183,7 +183,10 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     lastAt: () => at,
     append,
     durable,
-    told: () => kept?.map((event) => JSON.parse(lineText(run, ...event)) as Event) ?? null,
+    told: (only) => {
+      const wanted = only === undefined ? kept : kept?.filter(([, , type]) => type === only)
+      return wanted?.map((event) => JSON.parse(lineText(run, ...event)) as Event) ?? null
+    },
     inbox: () => (isKnown ? world.readInbox(run).filter(({ id }) => !taken.has(id)) : []),
     consume(id) {
       openDraft().consumed.push(id)

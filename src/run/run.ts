@@ -10,6 +10,7 @@ import {
   type Config,
   type Event,
   type EventBodies,
+  type EventType,
   type Json,
   newId,
   type ProcessId,
@@ -73,7 +74,7 @@ export type ActiveRun = {
   /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
   durable(): Promise<void>
   /** All its events, where this process wrote them from the first on and they are small; else null, and the store has them. */
-  told(): Event[] | null
+  told(only?: EventType): Event[] | null
   cancel(asked: EventBodies['cancel.asked']): void
   leave(): Promise<void>
 }
@@ -159,7 +160,7 @@ export function openEngine(parts: Parts): Engine {
       asked: conductor.asked,
       ended: end.promise,
       durable: () => chain.durable(),
-      told: () => chain.told(),
+      told: (only) => chain.told(only),
       cancel: (asked) => conductor.cancel(asked),
       leave: () => conductor.leave(),
     }

@@ -21,7 +21,7 @@ import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { withPreview } from './preview.ts'
 import { suggest } from './suggest.ts'
-import { madeFrom } from './whole.ts'
+import { madeFrom, wholeTold } from './whole.ts'
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {
@@ -37,6 +37,8 @@ export type Caller = {
   traceparent?: string
   /** Hears and answers for them while the run is under way. */
   attendant?: Attendant
+  /** Of a run that is done, only what the tool itself answered is wanted. */
+  wantsWhole?: boolean
 }
 
 export type Parts = {
@@ -149,10 +151,16 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
   const over = new AbortController()
   const waits = waitMs === null ? [] : [late(waitMs, over.signal), question(store, active, caller, over.signal)]
   let told: Told | null = null
-  active.ended.then((status) => (told = answerTold(store, active, status))).catch(() => {})
+  let brief: JsonObject | null = null
+  const tell = (status: RunRow['status']) => {
+    brief = caller.wantsWhole ? wholeTold(active, status) : null
+    told = brief === null ? answerTold(store, active, status) : null
+  }
+  active.ended.then(tell).catch(() => {})
   try {
     const settlement = await Promise.race([active.settled, ...waits])
     await active.durable()
+    if (isFinished(settlement) && brief !== null) return brief
     const { view, answer } = (isFinished(settlement) && told) || answerRead(store, active.run)
     return await withPreview(parts, madeFrom(view, answer), view)
   } finally {
