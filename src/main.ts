@@ -65,6 +65,10 @@ async function perform(parsed: Parsed): Promise<number> {
     caller: { actor: { kind: 'cli', name: userInfo().username }, waitMs: null },
     version: about.version,
     surroundings,
+    hostFolders: {
+      ...(env.CLAUDE_CONFIG_DIR ? { claude: resolve(env.CLAUDE_CONFIG_DIR) } : {}),
+      ...(env.CODEX_HOME ? { codex: resolve(env.CODEX_HOME) } : {}),
+    },
     print,
     note: log,
     write: (chunk) =>

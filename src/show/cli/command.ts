@@ -13,6 +13,8 @@ export type Context = {
   caller: Caller
   version: string
   surroundings: Surroundings
+  /** Where a person told other hosts to keep their things, instead of the home folder. */
+  hostFolders: { claude?: string; codex?: string }
   /** One document on stdout. */
   print(text: string): void
   /** Progress and notes on stderr, unless --quiet. */

@@ -1,14 +1,20 @@
 /** The hosts that can use Métier: where each keeps its servers, and how it writes one down. */
 import { join } from 'node:path'
 import type { JsonObject } from '#model'
+import type { Context } from './command.ts'
 
 /** A server as the configurations of hosts describe it, in our own words. */
 export type Entry =
   | { command: string; args: string[]; env: Record<string, string>; cwd?: string }
   | { type: 'http' | 'sse'; url: string; headers: Record<string, string> }
 
-/** Where a person's things are: the home folder, the folder of the project, and the system. */
-export type Place = { home: string; folder: string; platform: NodeJS.Platform }
+/** Where a person's things are: the home folder, the folder of the project, the system, and folders that hosts were sent to. */
+export type Place = { home: string; folder: string; platform: NodeJS.Platform } & Context['hostFolders']
+
+export function placeOf({ surroundings, hostFolders }: Context): Place {
+  const folder = process.cwd()
+  return { home: surroundings.home ?? folder, folder, platform: process.platform, ...hostFolders }
+}
 
 export type Host = {
   name: string
@@ -37,13 +43,18 @@ function settings({ home, platform }: Place, ...parts: string[]): string {
   return platform === 'win32' ? join(home, 'AppData', 'Roaming', ...parts) : join(home, '.config', ...parts)
 }
 
-const claudeFile = ({ home }: Place) => join(home, '.claude.json')
+export const claudeFile = ({ home, claude }: Place) => join(claude ?? home, '.claude.json')
+export const claudeSettings = ({ home, claude }: Place) => join(claude ?? join(home, '.claude'), 'settings.json')
 const desktopFile = (place: Place) => settings(place, 'Claude', 'claude_desktop_config.json')
 const cursorFile = ({ home }: Place) => join(home, '.cursor', 'mcp.json')
 const codeFile = (place: Place) => settings(place, 'Code', 'User', 'mcp.json')
-const codexFile = ({ home }: Place) => join(home, '.codex', 'config.toml')
-const geminiFile = ({ home }: Place) => join(home, '.gemini', 'settings.json')
+const codexFile = ({ home, codex }: Place) => join(codex ?? join(home, '.codex'), 'config.toml')
+export const geminiFile = ({ home }: Place, name = 'settings.json') => join(home, '.gemini', name)
 const opencodeFile = ({ home }: Place) => join(home, '.config', 'opencode', 'opencode.json')
+
+/** Where Claude Code keeps what it knows of a project; on Windows it writes the folder in either way. */
+export const projectKeys = (folder: string): string[][] =>
+  [...new Set([folder, folder.replaceAll('\\', '/')])].map((key) => ['projects', key])
 
 export const hosts: readonly Host[] = [
   {
@@ -52,10 +63,7 @@ export const hosts: readonly Host[] = [
     own: claudeFile,
     address: 'http',
     format: 'json',
-    keys: (folder) => [
-      ['mcpServers'],
-      ...new Set([folder, folder.replaceAll('\\', '/')]).values().map((key) => ['projects', key, 'mcpServers']),
-    ],
+    keys: (folder) => [['mcpServers'], ...projectKeys(folder).map((keys) => [...keys, 'mcpServers'])],
     written: (entry) => ('url' in entry ? plain(entry) : { type: 'stdio', ...plain(entry) }),
   },
   {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { AppError, type JsonObject } from '#model'
 import { type Command, type Context, UsageError } from './command.ts'
 import { readText, removeFile, writeText } from './connect-file.ts'
-import { type Entry, type Host, hosts, type Place } from './connect-hosts.ts'
+import { type Entry, type Host, hosts, placeOf } from './connect-hosts.ts'
 import { withEntry } from './connect-json.ts'
 import { tomlTable, withTable } from './connect-toml.ts'
 import { exit } from './exit.ts'
@@ -34,14 +34,13 @@ export const connectCommands: Record<string, Command> = {
 
 /** `wanted` is our entry as the host writes it, or null for none. */
 async function change(context: Context, wanted: (host: Host) => JsonObject | null): Promise<number> {
-  const { words, options, surroundings, json, print } = context
+  const { words, options, json, print } = context
   const host = hosts.find(({ name, own }) => name === words[0] && own !== null)
   if (host === undefined) {
     const wanted = words[0] === undefined ? 'which host?' : `there is no host "${words[0]}".`
     throw new UsageError(`${wanted} There are ${connectable.join(', ')}`)
   }
-  const place: Place = { home: surroundings.home ?? '/', folder: process.cwd(), platform: process.platform }
-  const file = host.own!(place)
+  const file = host.own!(placeOf(context))
   const entry = wanted(host)
   const next = changed(file, host, entry)
   const shown = options.print === true

@@ -152,3 +152,104 @@ test('findServers() passes over ourselves, however we are written, and changes n
   assert.deepEqual(readdirSync(where.folder), ['.mcp.json'])
   assert.equal(readFileSync(join(where.folder, '.mcp.json'), 'utf8'), files['project/.mcp.json'])
 })
+
+test('findServers() leaves out what Claude Code does not use in this project, and says where it is switched off', (t) => {
+  const names = (...list: string[]) => Object.fromEntries(list.map((name) => [name, { command: name }]))
+  const base = temporaryFolder(t)
+  const where: Place = { home: join(base, 'home'), folder: join(base, 'project'), platform: 'linux' }
+  const write = (path: string, value: object) => {
+    mkdirSync(dirname(join(base, path)), { recursive: true })
+    writeFileSync(join(base, path), JSON.stringify(value))
+  }
+  write('project/.mcp.json', { mcpServers: names('on', 'off', 'refused', 'local', 'shared', 'mine') })
+  write('home/.claude.json', {
+    mcpServers: names('user', 'userOff', 'refused'),
+    disabledMcpServers: ['user'],
+    projects: {
+      [where.folder]: {
+        disabledMcpServers: ['off', 'userOff'],
+        disabledMcpjsonServers: ['refused', 'user'],
+        mcpServers: names('here'),
+      },
+      '/elsewhere': { disabledMcpServers: ['on'] },
+    },
+  })
+  write('project/.claude/settings.local.json', { disabledMcpjsonServers: ['local', 7] })
+  write('project/.claude/settings.json', { disabledMcpjsonServers: ['shared', 'user'] })
+  write('home/.claude/settings.json', { disabledMcpjsonServers: ['mine'] })
+  const own = join(base, 'home/.claude.json')
+  const refused = (file: string) => `it was refused for this project ("disabledMcpjsonServers" in ${join(base, file)})`
+  const lines = found(where).lines.map(([, name, what]) => [name, typeof what === 'string' ? what : 'taken'])
+  assert.deepEqual(lines, [
+    ['on', 'taken'],
+    ['off', `it is switched off for this project ("disabledMcpServers" in ${own})`],
+    ['refused', refused('home/.claude.json')],
+    ['local', refused('project/.claude/settings.local.json')],
+    ['shared', refused('project/.claude/settings.json')],
+    ['mine', refused('home/.claude/settings.json')],
+    ['user', 'taken'],
+    ['userOff', `it is switched off for this project ("disabledMcpServers" in ${own})`],
+    ['refused', 'taken'],
+    ['here', 'taken'],
+  ])
+})
+
+test('findServers() leaves out what Gemini excludes, does not allow or has switched off, in small letters or large ones', (t) => {
+  const mcpServers = { A: { command: 'a' }, b: { command: 'b' }, c: { command: 'c' } }
+  const lines = (files: Record<string, string>) => {
+    const where = place(t, 'linux', files)
+    return found(where).lines.map(([, name, what]) => [
+      name,
+      typeof what === 'string' ? what.replaceAll(dirname(where.home), '') : 'taken',
+    ])
+  }
+  const user = 'home/.gemini/settings.json'
+  assert.deepEqual(lines({ [user]: JSON.stringify({ mcp: { excluded: ['a'], allowed: [] }, mcpServers }) }), [
+    ['A', 'it is switched off ("mcp.excluded" in /home/.gemini/settings.json names it)'],
+    ['b', 'taken'],
+    ['c', 'taken'],
+  ])
+  const project = JSON.stringify({ mcp: { allowed: ['a', 'b'] } })
+  assert.deepEqual(
+    lines({
+      'project/.gemini/settings.json': project,
+      [user]: JSON.stringify({ mcp: { allowed: ['c'] }, mcpServers }),
+      'home/.gemini/mcp-server-enablement.json': JSON.stringify({ a: { enabled: false }, b: { enabled: true } }),
+    }),
+    [
+      ['A', 'it is switched off in /home/.gemini/mcp-server-enablement.json'],
+      ['b', 'taken'],
+      ['c', 'it is switched off ("mcp.allowed" in /project/.gemini/settings.json does not name it)'],
+    ],
+  )
+})
+
+test('findServers() lets the file of a project switch off, and on, what the person has', (t) => {
+  const where = place(t, 'linux', {
+    'project/opencode.json': JSON.stringify({ mcp: { one: { enabled: false }, two: { enabled: true } } }),
+    'home/.config/opencode/opencode.json': JSON.stringify({
+      mcp: {
+        one: { type: 'local', command: ['one'] },
+        two: { type: 'local', command: ['two'], enabled: false },
+        three: { type: 'local', command: ['three'], enabled: false },
+      },
+    }),
+    'project/.codex/config.toml': '[mcp_servers.x]\nenabled = false\n',
+    'home/.codex/config.toml': '[mcp_servers.x]\ncommand = "x"\n',
+    'project/.cursor/mcp.json': JSON.stringify({ mcpServers: { c: { command: 'c', disabled: true } } }),
+    'project/.vscode/mcp.json': JSON.stringify({ servers: { d: { command: 'd', disabled: true } } }),
+  })
+  const project = (file: string) => `it is switched off in ${join(where.folder, file)}`
+  const lines = found(where).lines.map(([, name, what]) => [name, typeof what === 'string' ? what : 'taken'])
+  assert.deepEqual(lines, [
+    ['c', 'it is switched off there'],
+    ['d', 'it is switched off there'],
+    ['x', 'it is switched off there'],
+    ['x', project('.codex/config.toml')],
+    ['one', 'it is switched off there'],
+    ['two', 'it names neither a command nor an address'],
+    ['one', project('opencode.json')],
+    ['two', 'taken'],
+    ['three', 'it is switched off there'],
+  ])
+})

@@ -1,7 +1,8 @@
 /** Reads the servers that hosts have in their configurations, whatever their words for them, and never writes there. */
 import { readFileSync } from 'node:fs'
-import { AppError, isObject, type Json, type JsonObject, limits, parseConfig, parseJsonc } from '#model'
+import { AppError, isObject, type Json, limits, parseConfig, parseJsonc } from '#model'
 import { type Entry, type Host, hosts, isOurs, type Place } from './connect-hosts.ts'
+import { memberOf, type Named, openSwitches } from './init-off.ts'
 import { parseToml } from './init-toml.ts'
 
 /** `why` says what is against importing it. */
@@ -10,35 +11,47 @@ export type FoundFile = { host: string; file: string; error?: string }
 
 export function findServers(place: Place): { files: FoundFile[]; servers: FoundServer[] } {
   const files: FoundFile[] = []
-  const servers: FoundServer[] = []
-  for (const host of hosts) {
-    for (const file of new Set(host.files(place))) {
-      try {
-        servers.push(...serversIn(host, file, place.folder))
-        files.push({ host: host.name, file })
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException
-        if (code !== 'ENOENT' && code !== 'ENOTDIR') files.push({ host: host.name, file, error: message })
-      }
+  const servers = hosts.flatMap((host) => {
+    const roots = new Map<string, Json>()
+    const read = (file: string): Json => {
+      if (!roots.has(file)) roots.set(file, readOnce(host, file, files))
+      return roots.get(file)!
     }
-  }
+    const named = [...new Set(host.files(place))].flatMap((file) => serversIn(host, file, read(file), place.folder))
+    const whyOff = openSwitches(host.name, place, named, read)
+    return named.map(({ file, name, value }): FoundServer => {
+      const why = whyOff(name, file)
+      return { host: host.name, file, name, ...(why === null ? judged(host, name, value) : { why }) }
+    })
+  })
   return { files, servers }
 }
 
-function serversIn(host: Host, file: string, folder: string): FoundServer[] {
+/** Null where there is none, or none that can be understood, which is then said. */
+function readOnce(host: Host, file: string, files: FoundFile[]): Json {
+  try {
+    const root = parsed(file, host.format)
+    files.push({ host: host.name, file })
+    return root
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') files.push({ host: host.name, file, error: message })
+    return null
+  }
+}
+
+function parsed(file: string, format: Host['format']): Json {
   const bytes = readFileSync(file)
   if (bytes.length > limits.foreignConfigBytesMax) throw new Error('it is too large')
   const text = textOf(bytes)
-  if (text.trim() === '') return []
-  const root = host.format === 'toml' ? parseToml(text) : parseJsonc(text)
+  if (text.trim() === '') return null
+  return format === 'toml' ? parseToml(text) : parseJsonc(text)
+}
+
+function serversIn(host: Host, file: string, root: Json, folder: string): Named[] {
   return host.keys(folder).flatMap((keys) => {
-    const section = keys.reduce<Json | undefined>(
-      (value, key) => (isObject(value) ? (value as JsonObject)[key] : undefined),
-      root,
-    )
-    return Object.entries(isObject(section) ? section : {}).map(([name, value]): FoundServer => {
-      return { host: host.name, file, name, ...judged(host, name, value) }
-    })
+    const section = memberOf(root, ...keys)
+    return Object.entries(isObject(section) ? section : {}).map(([name, value]) => ({ file, name, value }))
   })
 }
 
@@ -51,8 +64,6 @@ function textOf(bytes: Buffer): string {
 function judged(host: Host, name: string, value: unknown): { entry: Entry } | { why: string } {
   const entry = isObject(value) ? toEntry(host, value) : null
   if (entry === null) return { why: 'it names neither a command nor an address' }
-  if (isObject(value) && (value.disabled === true || value.enabled === false))
-    return { why: 'it is switched off there' }
   if (isOurs(name, entry)) return { why: 'it is Métier itself' }
   const problem = problemOf(entry)
   return problem === null ? { entry } : { why: problem }

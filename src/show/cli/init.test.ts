@@ -26,10 +26,11 @@ function person(t: TestContext) {
     writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value))
     return file
   }
-  const env = { METIER_CONFIG: '' }
-  const run = (...args: string[]) => metier(space, args, { env })
+  const run = (...args: string[]) => runWith({}, ...args)
+  const runWith = (env: Record<string, string>, ...args: string[]) =>
+    metier(space, args, { env: { METIER_CONFIG: '', ...env } })
   const read = (path: string) => readFileSync(join(space.folder, path), 'utf8')
-  return { ...space, write, read, run }
+  return { ...space, write, read, run, runWith }
 }
 
 const codex = `
@@ -206,4 +207,54 @@ test('connect codex keeps the file as it is written, and disconnect gives it bac
   assert.equal(read('real.toml').trim(), `${codex.trim()}\n\n\n# yours\n[last]`)
   write('real.toml', 'mcp_servers = { metier = { command = "x" } }')
   assert.equal((await run('connect', 'codex', '--json')).json.error.code, 'CONFIG_INVALID')
+})
+
+test('init names what a host has switched off and why, whether it writes or only shows', async (t) => {
+  const { folder, write, run } = person(t)
+  write('.claude.json', {
+    mcpServers: { kept: { command: 'kept' }, gone: { command: 'gone' } },
+    projects: { [folder]: { disabledMcpServers: ['gone'] } },
+  })
+  const why = `it is switched off for this project ("disabledMcpServers" in ${join(folder, '.claude.json')})`
+  const shown = await run('init', '--print')
+  assert.deepEqual(Object.keys(shown.json.mcpServers), ['kept'])
+  assert.equal(shown.stderr, `- gone of claude-code is left out: ${why}\n`)
+  const { stdout } = await run('init')
+  assert.match(stdout, /^\+ kept/m)
+  assert.ok(
+    stdout.split('\n').some((line) => line.startsWith('- gone') && line.endsWith(why)),
+    stdout,
+  )
+})
+
+test('init, connect and disconnect follow CLAUDE_CONFIG_DIR and CODEX_HOME', async (t) => {
+  const { folder, write, read, runWith } = person(t)
+  const env = { CLAUDE_CONFIG_DIR: join(folder, 'work'), CODEX_HOME: 'work/codex' }
+  const servers = (name: string) => ({ mcpServers: { [name]: { command: name } } })
+  write('.claude.json', servers('unused'))
+  write('work/.claude.json', servers('a'))
+  write('work/settings.json', { disabledMcpjsonServers: ['b'] })
+  write('.mcp.json', servers('b'))
+  write('work/codex/config.toml', '[mcp_servers.c]\ncommand = "c"\n')
+  const { json } = await runWith(env, 'init', '--json')
+  assert.deepEqual(
+    json.servers.map(({ server, state }: JsonObject) => [server, state]),
+    [
+      ['b', 'left'],
+      ['a', 'imported'],
+      ['c', 'imported'],
+    ],
+  )
+  for (const [host, file] of [
+    ['claude-code', 'work/.claude.json'],
+    ['codex', 'work/codex/config.toml'],
+  ] as const) {
+    const before = read(file)
+    assert.equal((await runWith(env, 'connect', host, '--json')).json.file, join(folder, file))
+    assert.ok(read(file).includes(binary))
+    await runWith(env, 'disconnect', host)
+    assert.equal(read(file), before)
+  }
+  const none = await runWith({ CLAUDE_CONFIG_DIR: '', CODEX_HOME: '' }, 'connect', 'codex', '--print', '--json')
+  assert.equal(none.json.file, join(folder, '.codex/config.toml'), 'an empty one is none')
 })

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { isObject, isSecretName, type Json, type JsonObject } from '#model'
 import type { Command, Context } from './command.ts'
 import { readDocument, writeDocument } from './connect-file.ts'
-import type { Entry } from './connect-hosts.ts'
+import { type Entry, placeOf } from './connect-hosts.ts'
 import { exit } from './exit.ts'
 import { type FoundServer, findServers } from './init-read.ts'
 import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
@@ -21,8 +21,7 @@ export const init: Command = {
   run: async (context) => {
     const file = target(context)
     const document = existsSync(file) ? readDocument(file) : {}
-    const folder = process.cwd()
-    const found = findServers({ home: context.surroundings.home ?? folder, folder, platform: process.platform })
+    const found = findServers(placeOf(context))
     const { lines, added } = choose(found.servers, document)
     const shown = context.options.print === true
     const next = merged(document, added)
@@ -35,6 +34,7 @@ export const init: Command = {
     } else {
       if (shown) context.print(JSON.stringify(next, null, 2))
       else context.print(told(file, written, lines))
+      if (shown) for (const line of lines) if (line.state === 'left') context.note(leftOut(line))
       for (const { file: from, error } of found.files)
         if (error !== undefined) context.note(`${bad('✗')} Cannot read ${from}: ${error}`)
       if (written && secrets.length > 0)
@@ -91,6 +91,11 @@ function merged(document: JsonObject, added: Record<string, Entry>): JsonObject 
 function secretsOf(name: string, entry: Entry): string[] {
   const pairs = Object.entries('url' in entry ? entry.headers : entry.env)
   return pairs.filter(([key, value]) => isSecretName(key) && !value.includes('${')).map(([key]) => `${name}: ${key}`)
+}
+
+/** Beside a configuration that is only shown. */
+function leftOut({ server, host, why }: Line): string {
+  return faint(`- ${server} of ${host} is left out: ${oneLine(why ?? '')}`)
 }
 
 function told(file: string, written: boolean, lines: Line[]): string {
