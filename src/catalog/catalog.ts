@@ -15,6 +15,7 @@ import type { Login, Logout, Oauth } from './oauth.ts'
 import type { Passage, PassageOptions } from './passage.ts'
 import { type PinRecord, Pins } from './pins.ts'
 import { type Found, type Query, search } from './search.ts'
+import { told, toldList } from './told.ts'
 import { problemOf } from './validate.ts'
 
 export { type Attendant, type Heard, type Progress, passableCapabilities, type Question } from './attend.ts'
@@ -44,6 +45,10 @@ export type Catalog = {
   refusalOf(tool: Tool): AppError | null
   /** How a tool differs from the definition that is pinned; null where it does not. */
   changeOf(tool: Tool): ToolDiff | null
+  /** The tool as an agent may be told of it: of one that must not be called as it is, nothing that its server says anew. */
+  told(tool: Tool): Tool
+  /** The same of a server's own list of tools. */
+  toldList(server: string, listed: readonly Json[]): Json[]
   isPinned(tool: Tool): boolean
   /** From now on the tool counts as it is; answers with what was accepted, empty where nothing had changed. */
   accept(tool: Tool, who: string): Promise<ToolDiff>
@@ -96,6 +101,11 @@ export function openCatalog(options: CatalogOptions): Catalog {
     problemOf: (tool, args) => pins.problemOf(tool) ?? problemOf(tool, args),
     refusalOf: (tool) => pins.problemOf(tool),
     changeOf: (tool) => pins.changeOf(tool),
+    told: (tool) => told(tool, pins),
+    toldList(server, listed) {
+      const secrets = find(entries, server).oauth?.secrets() ?? []
+      return toldList(listed, { server, config: options.servers[server]!, secrets }, pins)
+    },
     isPinned: (tool) => pins.isPinned(tool),
     accept: (tool, who) => pins.accept(tool, who),
     async try(tool, args, callOptions) {

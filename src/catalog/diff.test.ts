@@ -1,8 +1,8 @@
 /** Tests of the diff: what it says, and that applying it gives the other side. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type JsonObject, limits } from '#model'
-import { applyDiff, diffOf, shortDiff } from './diff.ts'
+import type { JsonObject } from '#model'
+import { applyDiff, diffOf } from './diff.ts'
 
 test('diffOf() names each field that differs, by pointer, with what was there before and what is there after', () => {
   const before: JsonObject = { a: 1, b: { c: 'x', 'd/e~f': [1] }, gone: null, same: { deep: [1, { x: 1 }] } }
@@ -30,13 +30,6 @@ test('applyDiff() makes the one the other, whatever the keys', () => {
     assert.equal(JSON.stringify(sorted(applyDiff(before!, diff))), JSON.stringify(sorted(after!)))
   }
   assert.equal(({} as { a?: unknown }).a, undefined)
-})
-
-test('shortDiff() shows so many fields, and of each what fits into a line', () => {
-  const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 'x'.repeat(10_000)]))
-  const short = shortDiff(diffOf({}, many))
-  assert.equal(short.length, limits.toolDiffShownMax)
-  assert(JSON.stringify(short).length < limits.toolDiffShownMax * (limits.previewCharactersMax + 50))
 })
 
 function sorted(value: unknown): unknown {

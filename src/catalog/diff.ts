@@ -27,20 +27,6 @@ export function applyDiff(before: JsonObject, diff: ToolDiff): JsonObject {
   }, before)
 }
 
-/** At most so many fields, and of each side what fits into a line. */
-export function shortDiff(diff: ToolDiff): ToolDiff {
-  const cut = (value: unknown) => {
-    const text = JSON.stringify(value) ?? ''
-    return text.length <= limits.previewCharactersMax ? value : `${text.slice(0, limits.previewCharactersMax)}…`
-  }
-  const shown = diff.slice(0, limits.toolDiffShownMax)
-  return shown.map(({ field, before, after }) => ({
-    field,
-    ...side('before', cut(before)),
-    ...side('after', cut(after)),
-  }))
-}
-
 function memberOf(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined
 }

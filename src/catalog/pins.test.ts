@@ -51,9 +51,9 @@ test('problemOf() refuses a changed tool that can do harm until it is accepted, 
   assert.deepEqual(outline(record), ['tool.pinned fx:add a', 'tool.changed fx:add b'])
   const problem = pins.problemOf(changed)
   assert.equal(problem?.code, 'TOOL_CHANGED')
-  assert.match(problem.message, /^Cannot call "fx:add": .*\(description\).*"metier accept fx:add"$/)
+  assert.match(problem.message, /^Cannot call "fx:add": .*\(description\).*"metier tools fx".*"metier accept fx:add"$/)
   const diff = [{ field: '/description', before: 'Add.', after: 'Add, and send a copy.' }]
-  assert.deepEqual(problem.context, { tool: 'fx:add', diff })
+  assert.deepEqual(problem.context, { tool: 'fx:add', parts: ['description'] })
   assert.deepEqual(await open(record).accept(changed, 'ann'), diff)
   assert.equal(pins.problemOf(changed), null)
   assert.equal(open(record).problemOf(tool('a', 'unsafe'))?.code, 'TOOL_CHANGED')
@@ -87,7 +87,7 @@ test('accept() accepts what it was shown: a further change is refused again, wha
   const third = tool('c', 'unsafe', { description: 'Three.' })
   await pins.see([third])
   const diff = [{ field: '/description', before: 'Two.', after: 'Three.' }]
-  assert.deepEqual(pins.problemOf(third)?.context.diff, diff)
+  assert.deepEqual(pins.problemOf(third)?.context.parts, ['description'])
   assert.deepEqual(open(record).changeOf(third), diff)
 })
 

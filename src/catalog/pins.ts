@@ -1,6 +1,6 @@
 /** Tools are pinned as they were first seen: what became of them since is read from the home's chain, and decided here. */
 import { AppError, type Effect, type Event, isObject, type JsonObject, type Tool, type ToolDiff } from '#model'
-import { applyDiff, diffOf, shortDiff } from './diff.ts'
+import { applyDiff, diffOf } from './diff.ts'
 import { hide } from './hide.ts'
 
 type PinType = 'tool.pinned' | 'tool.changed' | 'tool.accepted'
@@ -64,6 +64,12 @@ export class Pins {
     if (this.#n < 0) this.#read()
     const pin = this.#pins.get(tool.id)
     return pin === undefined || pin.digest === tool.digest ? null : this.#diff(pin, tool)
+  }
+
+  /** The definition that holds; empty where there is none. */
+  acceptedOf({ id }: Tool): JsonObject {
+    if (this.#n < 0) this.#read()
+    return this.#pins.get(id)?.definition ?? {}
   }
 
   isPinned({ id, digest }: Tool): boolean {
@@ -132,9 +138,9 @@ export class Pins {
   }
 }
 
-function toolChanged({ id: tool }: Tool, diff: ToolDiff): AppError {
-  const shown = shortDiff(diff)
-  const fields = shown.map(({ field }) => field.slice(1)).join(', ')
-  const message = `Cannot call "${tool}": its definition is not the accepted one any more (${fields}); look at what changed, then "metier accept ${tool}"`
-  return new AppError('TOOL_CHANGED', message, { tool, diff: shown })
+/** Agents read it, so nothing in it is the server's word: not what is new, and no name of a parameter. A human is told where to look. */
+function toolChanged({ id: tool, server }: Tool, diff: ToolDiff): AppError {
+  const parts = [...new Set(diff.map(({ field }) => field.split('/')[1]!))]
+  const message = `Cannot call "${tool}": its definition is not the accepted one any more (${parts.join(', ')}); a human sees with "metier tools ${server}" what changed, and accepts it with "metier accept ${tool}"`
+  return new AppError('TOOL_CHANGED', message, { tool, parts })
 }

@@ -4,7 +4,7 @@ import type { Forms } from './elicit.ts'
 import { exposedInput } from './exposed.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
 import type { ProtocolEra } from './on-call.ts'
-import { passthroughServers } from './passthrough-door.ts'
+import { type Passable, passthroughServers } from './passthrough-door.ts'
 import type { Rate } from './rate.ts'
 import { createMcpServer } from './server.ts'
 import type { Verbs } from './verbs.ts'
@@ -16,7 +16,7 @@ type Options = {
   executes: Rate
   forms: Forms
   /** The servers that can be passed through; without it there is none. */
-  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests' | 'tool'>
+  catalog?: Passable & Pick<Catalog, 'digests'>
   /** The server that stands at /mcp in place of the surface. */
   passthrough?: string
 }

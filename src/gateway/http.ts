@@ -11,6 +11,7 @@ import { closeServer } from './close.ts'
 import { formKey, openForms } from './elicit.ts'
 import { type Endpoints, openEndpoints } from './endpoints.ts'
 import { checkOpenness, refusal } from './guard.ts'
+import type { Passable } from './passthrough-door.ts'
 import { clientOfAddress, openRate, type Rate, tooOften } from './rate.ts'
 import { headersOfAll, sendError, sendJson } from './reply.ts'
 import { newStartToken, type StartToken } from './start-token.ts'
@@ -28,7 +29,7 @@ type Options = {
   /** From the first to the last byte of a request. */
   requestMsMax?: number
   /** Servers that stand whole beside the surface, and the one that stands in its place. */
-  catalog?: Pick<Catalog, 'facts' | 'passage' | 'digests' | 'tool'>
+  catalog?: Passable & Pick<Catalog, 'digests'>
   passthrough?: string
 } & Partial<Pick<Config['http'], 'url' | 'issuer' | 'audience' | 'scope' | 'rate'>>
 

@@ -16,7 +16,10 @@ import { Passages } from './passages.ts'
 import { createPassthroughServer } from './passthrough.ts'
 import type { Verbs } from './verbs.ts'
 
-export type Behind = { verbs: Verbs; catalog: Pick<Catalog, 'facts' | 'passage' | 'tool'>; forms: Forms; name: string }
+/** What is needed of a catalogue to pass one of its servers through. */
+export type Passable = Pick<Catalog, 'facts' | 'passage' | 'tool' | 'told' | 'toldList'>
+
+export type Behind = { verbs: Verbs; catalog: Passable; forms: Forms; name: string }
 
 /** Each session has a conversation of its own; requests of the newer era share those of their kind. */
 export function passthroughServers(behind: Behind): McpServers {
@@ -32,7 +35,10 @@ export function passthroughServers(behind: Behind): McpServers {
     forRequest: () =>
       createPassthroughServer({ ...behind, exchanges, passage: (can) => passages.of(can) }, 'modern').catch(refusing),
     ready: () => behind.catalog.facts(behind.name),
-    takes: async (tool) => (await behind.catalog.tool(`${behind.name}:${tool}`))?.input,
+    takes: async (name) => {
+      const tool = await behind.catalog.tool(`${behind.name}:${name}`)
+      return tool === undefined ? undefined : behind.catalog.told(tool).input
+    },
     bus,
     listened: (params) => listen(passages, params),
     async close() {

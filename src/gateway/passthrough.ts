@@ -19,7 +19,7 @@ import type { Verbs } from './verbs.ts'
 export type Through = {
   name: string
   verbs: Verbs
-  catalog: Pick<Catalog, 'facts'>
+  catalog: Pick<Catalog, 'facts' | 'toldList'>
   /** The conversation for a client that can do this. */
   passage(capabilities: ClientCapabilities): Passage
   exchanges: Exchanges
@@ -89,7 +89,12 @@ class Door {
   }
 
   passTools(era: ProtocolEra): void {
-    this.pass(['tools/list'], [])
+    this.#on('tools/list', async ({ params = {} }, context) => {
+      const { catalog, name } = this.#through
+      const attendant = this.#attendant(() => context)
+      const answer = await this.#send('tools/list', params, context, attendant)
+      return Array.isArray(answer.tools) ? { ...answer, tools: catalog.toldList(name, answer.tools) } : answer
+    })
     onCall(this.#server, era, (params, context) =>
       this.#through.exchanges.take(context, params, async (asked, current) => {
         const attendant = { ...this.#attendant(current), ...asked, passage: this.#passage(context) }

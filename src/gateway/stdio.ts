@@ -1,12 +1,11 @@
 /** MCP over standard input and output, for a host that starts us: stdout carries nothing but the protocol. */
 import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
-import type { Catalog } from '#catalog'
 import { limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
 import { LinesTransport } from './lines.ts'
 import { isListening } from './mcp.ts'
 import type { ProtocolEra } from './on-call.ts'
-import { type Connected, connected } from './passthrough-door.ts'
+import { type Connected, connected, type Passable } from './passthrough-door.ts'
 import { callsIn, openRate, tooOftenReply } from './rate.ts'
 import { createMcpServer } from './server.ts'
 import type { Verbs } from './verbs.ts'
@@ -25,7 +24,7 @@ type Options = {
   /** How much the host may start in a minute. */
   executesPerMinute?: number
   /** One server whole, in place of the surface. */
-  passthrough?: { name: string; catalog: Pick<Catalog, 'facts' | 'passage' | 'tool'> }
+  passthrough?: { name: string; catalog: Passable }
 }
 
 export async function serveStdio({

@@ -220,8 +220,6 @@ export const limits = {
   searchFormsMax: 1_000_000,
   /** So long the index is built before others have their turn. */
   searchSliceMs: 5,
-  /** Fields of a changed tool that an error shows. */
-  toolDiffShownMax: 20,
   /** Of each side of a change, at a terminal. */
   diffCharactersMax: 4000,
   /** An observed shape: how deep it looks, how many keys make a table of an object, and how large it may become. */

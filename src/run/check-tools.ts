@@ -8,9 +8,10 @@ import { conflictOf, itemsOf, lacks, type Spot, spotAt } from './check-types.ts'
 import { isOperation, operationCode } from './operation-task.ts'
 
 type Tools = ReadonlyMap<string, Tool>
+type Known = Pick<Catalog, 'tool' | 'told' | 'problemOfServer'>
 
 /** Throws PLAN_INVALID with everything that is wrong: in the graph, with its programs, and with the tools as they are now. */
-export async function checkPlan(tasks: unknown, catalog: Pick<Catalog, 'tool' | 'problemOfServer'>): Promise<void> {
+export async function checkPlan(tasks: unknown, catalog: Known): Promise<void> {
   const { problems, sound } = lookAt(tasks)
   if (!isSingleCall(sound)) {
     const tools = await toolsOf(sound, catalog)
@@ -34,10 +35,11 @@ function toolNamed({ type = 'mcp_tool', tool = '' }: DagTask): string | null {
   return type === 'mcp_tool' && !tool.startsWith('code:') ? tool : null
 }
 
-async function toolsOf(tasks: DagTask[], catalog: Pick<Catalog, 'tool'>): Promise<Tools> {
+/** What is said of them is said to whoever planned it. */
+async function toolsOf(tasks: DagTask[], catalog: Known): Promise<Tools> {
   const ids = [...new Set(tasks.flatMap((task) => toolNamed(task) ?? []))]
   const found = await Promise.all(ids.map(async (id) => [id, await catalog.tool(id)] as const))
-  return new Map(found.flatMap(([id, tool]) => (tool === undefined ? [] : [[id, tool]])))
+  return new Map(found.flatMap(([id, tool]) => (tool === undefined ? [] : [[id, catalog.told(tool)]])))
 }
 
 function programProblems(task: DagTask): string[] {
@@ -51,7 +53,7 @@ function programProblems(task: DagTask): string[] {
 }
 
 /** A server that cannot be asked just now may have the tool: that is for the run to find out. */
-function toolProblems(task: DagTask, tools: Tools, catalog: Pick<Catalog, 'problemOfServer'>): string[] {
+function toolProblems(task: DagTask, tools: Tools, catalog: Known): string[] {
   if (task.type === 'capability') return [`task "${task.id}" names "${task.tool}": no capability was learned yet`]
   const id = toolNamed(task)
   if (id === null) return []

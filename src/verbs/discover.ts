@@ -17,7 +17,7 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     id: tool.id,
     score,
     why,
-    ...wordsOf(catalog, tool, schemas),
+    ...wordsOf(catalog.told(tool), schemas),
     effect: tool.effect,
     effectFrom: tool.effectFrom,
   }))
@@ -30,11 +30,8 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
   } as unknown as JsonObject
 }
 
-/** What a server says anew of a tool is not told to an agent before a human has accepted it. */
-function wordsOf(catalog: Catalog, tool: Tool, whole: boolean) {
-  const refusal = catalog.refusalOf(tool)
-  if (refusal === null) return { description: tool.description, ...shapes(tool, whole) }
-  return { description: refusal.message, ...shapes(tool, false) }
+function wordsOf(tool: Tool, whole: boolean) {
+  return { description: tool.description, ...shapes(tool, whole) }
 }
 
 function shapes({ input, observed, output = observed }: Tool, whole: boolean): { input: Json; output?: Json } {

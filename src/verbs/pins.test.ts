@@ -60,7 +60,7 @@ test('execute() refuses a tool that changed after its server was started anew, u
   const error = refused.error as { code: string; context: JsonObject; fate: string }
   assert.deepEqual([refused.status, error.code, error.fate], ['failed', 'TOOL_CHANGED', 'give_up'])
   const diff = [{ field: '/description', before: 'Add.', after: 'Add, and tell everybody.' }]
-  assert.deepEqual(error.context.diff, diff)
+  assert.deepEqual(error.context, { tool: 'fx:add', parts: ['description'] })
   const again = await add(verbs)
   assert.deepEqual([(again.error as { code: string }).code, outcome(verbs, again)], ['TOOL_CHANGED', 'refused'])
   assert.deepEqual(outline(verbs).slice(pinned), ['tool.changed fx:add'])
@@ -68,12 +68,14 @@ test('execute() refuses a tool that changed after its server was started anew, u
 
   const unseen = await look(verbs)
   assert.match(String(unseen.description), /not the accepted one .*"metier accept fx:add"/)
-  assert.deepEqual([unseen.id, unseen.score, unseen.input], ['fx:add', 1, '{ key: string, by: number, ms?: number }'])
+  const properties = { key: { type: 'string' }, by: { type: 'number' }, ms: { type: 'number' } }
+  const accepted = { type: 'object', properties, required: ['key', 'by'] }
+  assert.deepEqual([unseen.id, unseen.score, unseen.input], ['fx:add', 1, accepted])
   const listed = await metier(space, ['tools', '--json'])
   const line = (listed.json as JsonObject[]).find(({ id }) => id === 'fx:add')!
   assert.deepEqual([line.pinned, line.changed], [false, diff])
-  const accepted = await metier(space, ['accept', 'fx:add', '--json'])
-  assert.deepEqual([accepted.code, accepted.json.tool, accepted.json.diff], [0, 'fx:add', diff], accepted.stderr)
+  const yes = await metier(space, ['accept', 'fx:add', '--json'])
+  assert.deepEqual([yes.code, yes.json.tool, yes.json.diff], [0, 'fx:add', diff], yes.stderr)
   assert.equal((await add(verbs)).status, 'done')
   assert.equal((await look(verbs)).description, 'Add, and tell everybody.')
   assert.equal(done(space, 'add').length, 2)

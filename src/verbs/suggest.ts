@@ -12,7 +12,7 @@ export async function suggest(catalog: Catalog, intent: string): Promise<JsonObj
     confidence: best?.score ?? 0,
     rationale: best === undefined ? 'No tool fits the intent.' : `"${best.tool.id}" fits best: ${best.why}`,
     dependencyPaths: [],
-    toolSchemas: best === undefined ? {} : { [best.tool.id]: schemasOf(best.tool) },
+    toolSchemas: best === undefined ? {} : { [best.tool.id]: schemasOf(catalog.told(best.tool)) },
     alternatives: results.slice(1).map(({ tool }) => tool.id),
     warnings: unmatched.length === 0 ? [] : [`No tool knows the words: ${unmatched.join(', ')}`],
   }

@@ -68,7 +68,7 @@ export type Verbs = {
   tools(server?: string): Promise<JsonObject[]>
   /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
   whole(answer: JsonObject): Answer | null
-  /** What the configuration puts on the surface, in its order, without what is not there, or not in time. */
+  /** What the configuration puts on the surface, in its order, as an agent may be told of it, without what is not there, or not in time. */
   exposed(isMeant?: (id: string) => boolean, msMax?: number): Promise<Tool[]>
   ledger(run?: string): Promise<JsonObject>
   /** For whoever asks often: `wholeAt` says when the record was last read from its first event on. */
@@ -155,7 +155,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     exposed: async (isMeant = () => true, msMax) => {
       const late = msMax === undefined ? [] : [pause(msMax, undefined, { ref: false })]
       const tools = config.expose.filter(isMeant).map((id) => Promise.race([catalog.tool(id), ...late]))
-      return (await Promise.all(tools)).filter((tool) => tool !== undefined)
+      return (await Promise.all(tools)).flatMap((tool) => (tool === undefined ? [] : catalog.told(tool)))
     },
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
     recentLedger: async () => (await recentVerdict()) as unknown as JsonObject,

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { HttpDoor } from '#gateway'
-import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToolId, toAppError } from '#model'
+import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToolId, toAppError, visible } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
@@ -210,13 +210,17 @@ async function tierChecks({ config }: Context): Promise<Check[]> {
 }
 
 async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
-  const { tools, problems } = await (await verbs()).catalog.tools({ refresh: true })
+  const { catalog } = await verbs()
+  const { tools, problems } = await catalog.tools({ refresh: true })
   return Object.keys(config.servers).map((server) => {
+    const name = `server ${server}`
     const problem = problems.find((candidate) => candidate.server === server)
-    const count = tools.filter((tool) => tool.server === server).length
-    return problem === undefined
-      ? { name: `server ${server}`, ok: true, detail: `${count} tools` }
-      : { name: `server ${server}`, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
+    if (problem !== undefined) return { name, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
+    const own = tools.filter((tool) => tool.server === server)
+    const changed = own.filter((tool) => catalog.refusalOf(tool) !== null).map(({ id }) => visible(id))
+    if (changed.length === 0) return { name, ok: true, detail: `${own.length} tools` }
+    const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`
+    return { name, ok: false, detail, fix: `metier tools ${server}, then metier accept TOOL` }
   })
 }
 
