@@ -2,11 +2,10 @@
  * The catalogue: what can be called, found and judged before it is called. In go the servers of the configuration; out come
  * tools, answers to discover, and the three outcomes of a try. It refuses nothing by policy: that is for the run.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 import { type CallOptions, type Facts, factsOf } from './attend.ts'
 import { effectOf } from './definition.ts'
-import { type CatalogOptions, type Entry, listOf, observe, openEntry, type ToolList } from './entry.ts'
+import { type CatalogOptions, type Entry, listSoon, observe, openEntry, type ToolList } from './entry.ts'
 import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
 import { openIndexer } from './indexer.ts'
@@ -34,9 +33,12 @@ export { type Found, type Hit, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
 
 export type Catalog = {
-  /** From what is remembered where that is of the same definition, else from the server itself; `refresh` always asks. */
-  tools(options?: { server?: string; refresh?: boolean }): Promise<ToolList>
-  tool(id: string): Promise<Tool | undefined>
+  /**
+   * From what is remembered where that is of the same definition, else from the server itself; `refresh` always asks. A server that
+   * takes longer than `waitMs` is one of the problems, and is asked on.
+   */
+  tools(options?: { server?: string; refresh?: boolean; waitMs?: number }): Promise<ToolList>
+  tool(id: string, waitMs?: number): Promise<Tool | undefined>
   /** Why the server that would have this tool could not be asked, if that was so when it was asked last. */
   problemOfServer(id: string): AppError | null
   /** Why a call is not to be made: the tool is not what it was, or the arguments do not fit. */
@@ -82,17 +84,18 @@ export function openCatalog(options: CatalogOptions): Catalog {
   const lists = () => new Map([...entries.values()].map(({ name, tools }) => [name, tools ?? []]))
   const names = Object.keys(options.servers)
   const entries = new Map(names.map((name) => [name, openEntry(name, options, { guard, pins, moved: changed })]))
+  const asked = (server: string | undefined) =>
+    [...entries.values()].filter(({ name }) => server === undefined || name === server)
   return {
-    async tools({ server, refresh = false } = {}) {
-      const asked = [...entries.values()].filter(({ name }) => server === undefined || name === server)
-      return merge(await Promise.all(asked.map((entry) => listOf(entry, refresh))))
-    },
-    async tool(id) {
+    tools: ({ server, ...how } = {}) => toolsOf(asked(server), how),
+    async tool(id, waitMs) {
       const { server, name } = splitToolId(id) ?? {}
       const entry = server === undefined ? undefined : entries.get(server)
       if (entry === undefined) return undefined
       const named = ({ tools }: ToolList) => tools.find((tool) => tool.name === name)
-      return named(await listOf(entry, false)) ?? named(await listOf(entry, !entry.live && entry.failure === null))
+      const list = await listSoon(entry, false, waitMs)
+      const isLast = entry.live || entry.failure !== null || list.problems.length > 0
+      return named(list) ?? (isLast ? undefined : named(await listSoon(entry, true, waitMs)))
     },
     problemOfServer(id) {
       const { server } = splitToolId(id) ?? {}
@@ -132,15 +135,11 @@ export function openCatalog(options: CatalogOptions): Catalog {
     },
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
-      const { filter: { server } = {} } = query
-      const asked = [...entries.values()].filter(({ name }) => server === undefined || name === server)
-      await Promise.race([
-        Promise.all(asked.map((entry) => listOf(entry, false))),
-        pause(limits.discoverWaitMsMax, null, { ref: false }),
-      ])
+      const meant = asked(query.filter?.server)
+      await toolsOf(meant, { waitMs: limits.discoverWaitMsMax })
       return {
         ...search(await current(lists), query),
-        silent: asked.filter(({ tools }) => tools === null).map(({ name }) => name),
+        silent: meant.filter(({ tools }) => tools === null).map(({ name }) => name),
       }
     },
     login: (server, login) => oauthOf(entries, server).login(login),
@@ -179,7 +178,10 @@ function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
   throw new AppError('CONFIG_INVALID', `Cannot log in to "${server}": ${state}`, { server })
 }
 
-function merge(lists: ToolList[]): ToolList {
+type How = { refresh?: boolean; waitMs?: number }
+
+async function toolsOf(entries: readonly Entry[], { refresh = false, waitMs }: How): Promise<ToolList> {
+  const lists = await Promise.all(entries.map((entry) => listSoon(entry, refresh, waitMs)))
   return { tools: lists.flatMap(({ tools }) => tools), problems: lists.flatMap(({ problems }) => problems) }
 }
 

@@ -1,5 +1,6 @@
 /** One server as the catalogue knows it: what it said last, in this life of ours or in an earlier one, and how to ask it again. */
-import { type AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
 import { recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
 import { isReadable, serverDigest, toTools } from './definition.ts'
@@ -45,7 +46,7 @@ export type Entry = {
   passage(options: PassageOptions): Passage
   oauth: Oauth | null
   /** While it is being asked for its tools. */
-  asking: Promise<void> | null
+  asking: { since: number; answered: Promise<void> } | null
   /** Why it could not be asked, until it is time to try again. */
   failure: { error: AppError; until: number } | null
 }
@@ -139,20 +140,40 @@ export function observe({ tools, shapes }: Entry, tool: Tool, value: Json): bool
   return true
 }
 
-export async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
+async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
   const { name, tools, failure } = entry
   if (!refresh && tools !== null) return { tools, problems: [] }
   if (!refresh && failure !== null && Date.now() < failure.until)
     return { tools: [], problems: [{ server: name, ...failure }] }
   try {
-    entry.asking ??= entry.upstream.list().finally(() => {
-      entry.asking = null
-    })
-    await entry.asking
+    entry.asking ??= { since: Date.now(), answered: ask(entry) }
+    await entry.asking.answered
     return { tools: entry.tools ?? [], problems: [] }
   } catch (thrown) {
     const error = toAppError(thrown)
     entry.failure = { error, until: Date.now() + limits.upstreamAskAgainMs }
     return { tools: entry.tools ?? [], problems: [{ server: name, error }] }
   }
+}
+
+async function ask(entry: Entry): Promise<void> {
+  try {
+    await entry.upstream.list()
+  } finally {
+    entry.asking = null
+  }
+}
+
+/** The same, but no later than so long after it was first asked: it goes on being asked, and is known once it has answered. */
+export async function listSoon(entry: Entry, refresh: boolean, waitMs?: number): Promise<ToolList> {
+  const listed = listOf(entry, refresh)
+  if (waitMs === undefined) return listed
+  const left = Math.max(0, (entry.asking?.since ?? Date.now()) + waitMs - Date.now())
+  const list = await Promise.race([listed, pause(left, null, { ref: false })])
+  return list ?? { tools: entry.tools ?? [], problems: [{ server: entry.name, error: notYet(entry.name, waitMs) }] }
+}
+
+function notYet(server: string, waitMs: number): AppError {
+  const state = `it has not answered within ${waitMs} ms and is still being asked; "metier tools ${server}" waits for it`
+  return new AppError('UPSTREAM_UNREACHABLE', `Cannot list the tools of "${server}": ${state}`, { server })
 }

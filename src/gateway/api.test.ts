@@ -41,7 +41,7 @@ test('GET /api/… answers as the verbs do', async (t) => {
     '/api/runs': verbs.runs(),
     [`/api/runs/${run}`]: verbs.run(String(run)),
     '/api/approvals': [],
-    '/api/tools': await verbs.tools(),
+    '/api/tools': (await verbs.tools()).tools,
     '/api/ledger': await verbs.recentLedger(),
   }
   for (const [path, value] of Object.entries(expected)) {

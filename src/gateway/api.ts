@@ -1,4 +1,5 @@
 /** The HTTP API: the record as JSON, the same as from the command line; approvals are the one thing that can be changed there. */
+import type { ServerResponse } from 'node:http'
 import { AppError, limits } from '#model'
 import { type Answer, approvalRoutes, type Routes } from './approvals.ts'
 import { parseLastEventId, sendRunLines, streamEvents } from './events.ts'
@@ -29,7 +30,7 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
     '/metrics': (_, response) => sendMetrics(response, verbs, version),
     '/api/runs': ({ url = '' }, response) => sendJson(response, verbs.runs(limitOf(url))),
     '/api/events': sendEvents,
-    '/api/tools': async (_, response) => sendJson(response, await verbs.tools()),
+    '/api/tools': (_, response) => sendTools(response, verbs),
     '/api/ledger': async (_, response) => sendJson(response, await verbs.recentLedger()),
   }
   return (path) => {
@@ -39,6 +40,13 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
     if (lines) return { GET: (_, response) => sendRunLines(verbs, id, response) }
     return { GET: (_, response) => sendJson(response, verbs.run(id)) }
   }
+}
+
+/** The same list as from the command line; servers that could not be asked are named beside it. */
+async function sendTools(response: ServerResponse, verbs: Verbs): Promise<void> {
+  const { tools, problems } = await verbs.tools()
+  if (problems.length > 0) response.setHeader('metier-silent', problems.map(({ server }) => server).join(', '))
+  sendJson(response, tools)
 }
 
 /** How many runs are wanted, the newest first; who says nothing gets no more than a page. */

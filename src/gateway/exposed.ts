@@ -12,7 +12,7 @@ const nameOf = (id: string) => id.replace(':', '__')
  * or a host would wait for it before it sees anything of us. A name stands there once, for the first that has it: hosts refuse a list that has it twice.
  */
 export async function exposedTools(verbs: Verbs): Promise<SurfaceTool[]> {
-  const tools = await verbs.exposed(undefined, limits.exposedMsMax)
+  const tools = await verbs.exposed(undefined, limits.toolListMsMax)
   const isFirst = ({ id }: Tool, index: number) => tools.findIndex((other) => nameOf(other.id) === nameOf(id)) === index
   return tools.filter(isFirst).map((tool) => ({
     name: nameOf(tool.id),

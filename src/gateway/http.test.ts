@@ -246,7 +246,7 @@ test('close() lets a call be answered that is about to be, in both eras', async 
 
 test('close() answers 503 to whoever still asks while the last answers are given', async (t) => {
   const door = await openDoor(t)
-  const tools = Promise.withResolvers<never[]>()
+  const tools = Promise.withResolvers<{ tools: []; problems: [] }>()
   let asked = false
   door.verbs.tools = () => {
     asked = true
@@ -259,7 +259,7 @@ test('close() answers 503 to whoever still asks while the last answers are given
   const closed = door.close()
   late.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
   assert.match(String((await once(late, 'data'))[0]), /^HTTP\/1.1 503 /)
-  tools.resolve([])
+  tools.resolve({ tools: [], problems: [] })
   assert.equal((await last).status, 200)
   await closed
 })

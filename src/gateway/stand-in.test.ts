@@ -98,7 +98,7 @@ export function standIn(): StandIn {
         details: 'nothing is asked here',
       })
     },
-    tools: async () => catalogue,
+    tools: async () => ({ tools: catalogue, problems: [] }),
     recentLedger: async () => ({ ok: true, events: events.length }),
     lines(id) {
       const { run } = find(id)

@@ -163,7 +163,7 @@ export const limits = {
 
   upstreamStartMsMax: 30_000,
   /** How long a list of tools waits for one of a server that was never asked before: hosts themselves wait ten seconds for all of us. */
-  exposedMsMax: 5000,
+  toolListMsMax: 5000,
   upstreamStopMsMax: 2000,
   upstreamIdleMsDefault: 300_000,
   upstreamConcurrencyDefault: 4,

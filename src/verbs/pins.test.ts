@@ -50,8 +50,8 @@ test('execute() refuses a tool that changed after its server was started anew, u
   const verbs = await openSpace(space)
   assert.equal((await add(verbs)).status, 'done')
   const pinned = outline(verbs).length
-  assert.equal(pinned, (await verbs.tools()).length)
-  assert((await verbs.tools()).every(({ pinned }) => pinned === true))
+  assert.equal(pinned, (await verbs.tools()).tools.length)
+  assert((await verbs.tools()).tools.every(({ pinned }) => pinned === true))
 
   become('Add, and tell everybody.')
   await kill(done(space, 'add')[0]!.pid)

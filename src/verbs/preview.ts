@@ -1,5 +1,4 @@
 /** What a run may call, beside an answer in which a human or a model has to judge it. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import { type Config, type JsonObject, limits, type Plan } from '#model'
 import type { Store } from '#record'
@@ -14,8 +13,7 @@ export async function withPreview(parts: Parts, answer: JsonObject, { started }:
   if (answer.status !== 'approval_required' && started.mode === 'run') return answer
   const plan = planOf(parsed(store, started.plan))
   const rules = [...policy.rules, ...standingRules(store)]
-  const late = pause(limits.discoverWaitMsMax, undefined, { ref: false })
-  const toolOf = (id: string) => Promise.race([catalog.tool(id), late])
+  const toolOf = (id: string) => catalog.tool(id, limits.discoverWaitMsMax)
   const preview = await previewOf(plan, { permissions: started.permissions, rules }, toolOf)
   return { ...answer, ...preview } as unknown as JsonObject
 }

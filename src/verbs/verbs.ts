@@ -2,14 +2,14 @@
  * The product in two functions, discover() and execute(), with result() and what humans decide beside them.
  * Whatever enters is checked here; what leaves is plain data read from the record.
  */
-import { setTimeout as pause } from 'node:timers/promises'
-import { type Catalog, openCatalog } from '#catalog'
+import { type Catalog, openCatalog, type ToolList } from '#catalog'
 import {
   type Answer,
   type Config,
   type IsolationReport,
   type Json,
   type JsonObject,
+  limits,
   parseId,
   type RunId,
   type Tool,
@@ -65,7 +65,8 @@ export type Verbs = {
   whenAnswered(approval: string, over: AbortSignal): Promise<boolean>
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
   serveAt(url: string, resumes: boolean): () => void
-  tools(server?: string): Promise<JsonObject[]>
+  /** Of one server as soon as it says so; of all without those that do not in time, which are among the problems. */
+  tools(server?: string): Promise<{ tools: JsonObject[]; problems: ToolList['problems'] }>
   /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
   whole(answer: JsonObject): Answer | null
   /** What the configuration puts on the surface, in its order, as an agent may be told of it, without what is not there, or not in time. */
@@ -149,12 +150,14 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
         for (const step of undo) step()
       }
     },
-    tools: async (server) =>
-      (await catalog.tools(server === undefined ? {} : { server })).tools.map((tool) => toolLine(tool, catalog)),
+    tools: async (server) => {
+      const how = server === undefined ? { waitMs: limits.toolListMsMax } : { server }
+      const { tools, problems } = await catalog.tools(how)
+      return { tools: tools.map((tool) => toolLine(tool, catalog)), problems }
+    },
     whole: (answer) => wholeOf(store, answer),
     exposed: async (isMeant = () => true, msMax) => {
-      const late = msMax === undefined ? [] : [pause(msMax, undefined, { ref: false })]
-      const tools = config.expose.filter(isMeant).map((id) => Promise.race([catalog.tool(id), ...late]))
+      const tools = config.expose.filter(isMeant).map((id) => catalog.tool(id, msMax))
       return (await Promise.all(tools)).flatMap((tool) => (tool === undefined ? [] : catalog.told(tool)))
     },
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,

@@ -43,9 +43,7 @@ export const catalogCommands: Record<string, Command> = {
     run: async (context) => {
       const { verbs, words, json, print, note } = context
       checkServer(context, words[0])
-      const { catalog, tools } = await verbs()
-      const list = await tools(words[0])
-      const { problems } = await catalog.tools(words[0] === undefined ? {} : { server: words[0] })
+      const { tools: list, problems } = await (await verbs()).tools(words[0])
       if (json) print(JSON.stringify(list))
       else if (list.length > 0) print(table(list.map(toolRow)))
       for (const { id, changed } of list)

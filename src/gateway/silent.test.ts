@@ -1,0 +1,63 @@
+/** A server that hangs at its start keeps nobody from the tools of the others, and has its own known once it is up. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { type JsonObject, limits } from '#model'
+import { metier, openSpace, root, workspace } from '#test'
+import { serveHttp } from './gateway.ts'
+
+/** Beside the effects server one that comes up when the file is there. */
+function slow(t: TestContext) {
+  const space = workspace(t)
+  const { mcpServers } = JSON.parse(readFileSync(space.file, 'utf8'))
+  const go = join(space.folder, 'go')
+  const program = `
+    const { existsSync } = await import('node:fs')
+    while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20))
+    await import('${pathToFileURL(join(root, 'test', 'servers', 'effects.ts'))}')
+  `
+  const late = { command: process.execPath, args: ['--input-type=module', '-e', program] }
+  writeFileSync(space.file, JSON.stringify({ mcpServers: { ...mcpServers, late } }))
+  return { space, start: () => writeFileSync(go, '') }
+}
+
+const idsOf = (tools: unknown) => (tools as JsonObject[]).map(({ id }) => String(id).split(':')[0])
+
+test('GET /api/tools does not wait for a server that hangs, names it, and knows its tools when it is up', async (t) => {
+  const { space, start } = slow(t)
+  const verbs = await openSpace(space)
+  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => door.close())
+  const look = async () => {
+    const began = performance.now()
+    const response = await fetch(`${door.url}/api/tools`)
+    const servers = new Set(idsOf(await response.json()))
+    return { servers: [...servers], silent: response.headers.get('metier-silent'), ms: performance.now() - began }
+  }
+  const first = await look()
+  assert.deepEqual([first.servers, first.silent], [['fx'], 'late'])
+  assert.ok(first.ms < limits.toolListMsMax + 2000, `${first.ms} ms`)
+  const second = await look()
+  assert.deepEqual([second.servers, second.silent], [['fx'], 'late'])
+  assert.ok(second.ms < 1000, `it has waited long enough before, and took ${second.ms} ms`)
+  start()
+  for (let round = 0; round < 200 && (await verbs.tools()).problems.length > 0; round++) await pause(50)
+  const third = await look()
+  assert.deepEqual([third.servers, third.silent], [['fx', 'late'], null])
+})
+
+test('metier tools lists the others and names the server that hangs; who names that server waits for it', async (t) => {
+  const { space, start } = slow(t)
+  const began = performance.now()
+  const all = await metier(space, ['tools', '--json'])
+  assert.ok(performance.now() - began < limits.upstreamStartMsMax / 2)
+  assert.deepEqual([all.code, [...new Set(idsOf(all.json))]], [0, ['fx']])
+  assert.match(all.stderr, /Cannot list the tools of "late": .*"metier tools late" waits for it/)
+  const named = metier(space, ['tools', 'late', '--json'])
+  await pause(limits.toolListMsMax + 500)
+  start()
+  assert.deepEqual([...new Set(idsOf((await named).json))], ['late'])
+})
