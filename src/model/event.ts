@@ -109,7 +109,8 @@ export type EventBodies = {
     from: string
   }
   'cancel.asked': { who: string; from: string; reason?: string }
-  'policy.changed': { rule: PolicyRule; who: string; from: string }
+  /** A line that stands from now on, with the approval in whose answer it was written; or, with the numbers of its events, one that does not. */
+  'policy.changed': { rule: PolicyRule; who: string; from: string; approval?: string; forgets?: number[] }
   'run.logged': { lines: LogLine[]; dropped?: number }
   /** Of one turn; `call` is the one that the program runs as, where it is not the run's own. */
   'code.traced': { operations: string[]; call?: string; dropped?: number }

@@ -14,8 +14,6 @@ import {
   type Json,
   keyParameter,
   limits,
-  type PermissionSet,
-  type PolicyRule,
   type ProgramEnd,
   programTool,
   RawJson,
@@ -31,6 +29,7 @@ import { dangerOf } from './danger.ts'
 import type { RecordedCall } from './journal.ts'
 import { decide, type Verdict } from './policy.ts'
 import { overspent, type Spent } from './spent.ts'
+import type { RunPolicy } from './standing.ts'
 
 export type OpenCall = {
   id: string
@@ -264,7 +263,7 @@ export function doubtOf(call: OpenCall, secrets: Secrets): string | null {
   return leakOf(call, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
 }
 
-type Policy = { permissions: PermissionSet; rules: PolicyRule[] }
+type Policy = Omit<RunPolicy, 'write'>
 
 export function verdictOn(call: OpenCall, { permissions, rules }: Policy): Verdict {
   const danger = call.definition === null ? null : dangerOf(call.definition)

@@ -149,7 +149,7 @@ export class Calls {
     const body = withoutSecrets(given, call, this.#desk.secrets)
     this.#desk.chain.append('approval.answered', body)
     if (body.args !== undefined) call.edited = toText(body.args)
-    if (body.rule !== undefined) this.#desk.policy.rules.push(body.rule)
+    if (body.rule !== undefined) this.#desk.policy.write({ rule: body.rule, approval: body.approval })
     this.#apply(call, given)
     if (body.rule !== undefined) this.#answerAlike(body)
   }

@@ -1,10 +1,11 @@
 /** What a run's calls have at hand: where they are written, who makes them, what they may cost, and whom they tell. */
 import type { Attendant, Catalog } from '#catalog'
-import type { AppError, ArgumentOrigin, Budget, Delivery, PermissionSet, PolicyRule, Program } from '#model'
+import type { AppError, ArgumentOrigin, Budget, Delivery, Program } from '#model'
 import type { Chain, Secrets } from '#record'
 import type { Journal } from './journal.ts'
 import type { Pretend } from './mocks.ts'
 import type { Queue } from './queue.ts'
+import type { RunPolicy } from './standing.ts'
 import type { Settlement } from './stop.ts'
 
 export type Desk = {
@@ -16,8 +17,8 @@ export type Desk = {
   journal: Journal
   /** Who is there while the run is under way; a run that is resumed may have nobody. */
   attendant?: Attendant
-  /** Rules are tried in order; what humans write during the run stands after those it began with. */
-  policy: { permissions: PermissionSet; rules: PolicyRule[] }
+  /** Rules are tried in order; what humans write during the run stands after those of all runs. */
+  policy: RunPolicy
   budget: Budget
   plan: 'code' | 'dag'
   /** In a dry run: what a call would have got. */

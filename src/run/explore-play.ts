@@ -7,8 +7,6 @@ import {
   type IssuedCall,
   type Json,
   limits,
-  type PermissionSet,
-  type PolicyRule,
   type Program,
   type ProgramEnd,
   type Turn,
@@ -19,6 +17,7 @@ import { endResult, fresh, isTimer, type OpenCall, type Result, refusalOf, verdi
 import { denied } from './human.ts'
 import type { Pretend } from './mocks.ts'
 import { idOf } from './place.ts'
+import type { RunPolicy } from './standing.ts'
 import { readMark } from './structure/structure.ts'
 
 /** What a path assumes beyond what every path has: other arguments, and other results by call. */
@@ -41,7 +40,7 @@ export type Played = { steps: Step[]; calls: MadeCall[]; end: ProgramEnd }
 
 export type Stage = {
   catalog: Pick<Catalog, 'tool' | 'problemOf' | 'problemOfServer'>
-  policy: { permissions: PermissionSet; rules: PolicyRule[] }
+  policy: RunPolicy
   budget: Budget
   /** For one path: a list of mocks is used up along it. */
   pretending(): Pretend

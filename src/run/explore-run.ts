@@ -1,6 +1,6 @@
 /** An exploration as the program of a run: it issues no call, and its outcome is what was found. */
 import type { Catalog } from '#catalog'
-import { type DagTask, limits, type PermissionSet, type PolicyRule, type Program, type Turn, toText } from '#model'
+import { type DagTask, limits, type Program, type Turn, toText } from '#model'
 import type { Store } from '#record'
 import type { Boxes } from '#sandbox'
 import { digestOf } from './call.ts'
@@ -11,13 +11,14 @@ import type { Journal } from './journal.ts'
 import { type Mocks, openRecorded, pretending } from './mocks.ts'
 import { readyProgram } from './prepare.ts'
 import type { Programs } from './programs.ts'
+import type { RunPolicy } from './standing.ts'
 import { markedStructure } from './structure/structure.ts'
 
 type Parts = {
   store: Store
   boxes: Boxes
   catalog: Catalog
-  policy: { permissions: PermissionSet; rules: PolicyRule[] }
+  policy: RunPolicy
   programs: Pick<Programs, 'passing'>
 }
 

@@ -1,8 +1,9 @@
 /** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
-import { AppError, type Delivery, type Effect, type Event, type EventBodies, type PolicyRule, toText } from '#model'
+import { AppError, type Delivery, type Effect, type Event, type EventBodies, toText } from '#model'
 import { isBlobReference } from '#record'
 import { placeOf } from './place.ts'
 import { nothingSpent, OwnedTime, type Spent, spend } from './spent.ts'
+import type { OwnLine } from './standing.ts'
 
 export type RecordedCall = {
   id: string
@@ -39,7 +40,7 @@ export type Journal = {
   /** What it used up so far. */
   spent: Spent
   /** Lines of policy that humans wrote for this run. */
-  rules: PolicyRule[]
+  lines: OwnLine[]
   cancelled: EventBodies['cancel.asked'] | null
 }
 
@@ -73,7 +74,7 @@ export function newJournal(started: EventBodies['run.started'], startedAt: numbe
     logLines: 0,
     operations: 0,
     spent: { ...nothingSpent },
-    rules: [],
+    lines: [],
     cancelled: null,
   }
 }
@@ -105,7 +106,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string, 
       const call = callOf(journal, event.body.call)
       call.answered = event.body
       if (event.body.args !== undefined) call.edited = text(event.body.args)
-      if (event.body.rule !== undefined) journal.rules.push(event.body.rule)
+      if (event.body.rule !== undefined) journal.lines.push({ rule: event.body.rule, approval: event.body.approval })
       break
     }
     case 'run.logged':

@@ -32,7 +32,7 @@ import { type Heard, heardOf, openPrograms } from './programs.ts'
 import { watchRun } from './provenance.ts'
 import { catalogQueue, type Queue } from './queue.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
-import { openStandingRules } from './standing.ts'
+import { openStanding, runPolicy } from './standing.ts'
 import { checkServers, placeholderSeed, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
 import type { Settlement } from './stop.ts'
 
@@ -47,7 +47,7 @@ export { type MayCall, namedBy, type Preview, previewOf } from './preview.ts'
 export { heardOf } from './programs.ts'
 export { type Maker, openLocalQueue, type Queue, type Work } from './queue.ts'
 export { openShare } from './share.ts'
-export { standingRules } from './standing.ts'
+export { runPolicy, standingLines, standingRules } from './standing.ts'
 export type { RunRequest } from './started.ts'
 export { type Structure, type StructureNode, structureOf } from './structure/structure.ts'
 export type { Rehearsal, Settlement }
@@ -101,7 +101,7 @@ export function openEngine(parts: Parts): Engine {
   const resuming = new Map<RunId, Promise<ActiveRun>>()
   /** Dead owners of whom nothing is left. */
   const ended = new Map<ProcessId, Promise<void>>()
-  const standing = openStandingRules(store)
+  const standing = openStanding(store)
   const programs = openPrograms(boxes, config.record.operations)
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
   /** What is about to be owned here: whoever closes waits for it, so that it is left in order. */
@@ -115,10 +115,7 @@ export function openEngine(parts: Parts): Engine {
     return entered.finally(() => entering.delete(entered))
   }
 
-  const policyOf = ({ started: { permissions }, rules }: Journal) => ({
-    permissions,
-    rules: [...config.policy.rules, ...standing(), ...rules],
-  })
+  const policyOf = ({ started, lines }: Journal) => runPolicy(started.permissions, config.policy.rules, standing, lines)
   const rootOf = (journal: Journal, prepared: Prepared, heard: Heard): Program =>
     journal.started.mode === 'explore'
       ? exploring(journal, { ...parts, programs, policy: policyOf(journal) })

@@ -1,21 +1,29 @@
-/** Standing rules are found where they were written before and after the first look, each once. */
+/** Standing lines are found where they were written before and after the first look, each once, until they are taken back. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { openStore } from '#record'
 import { temporaryFolder } from '#test'
-import { openStandingRules } from './standing.ts'
+import { openStanding, runPolicy, standingLines } from './standing.ts'
 
-test('openStandingRules() sees each line once, also one that is written later', async (t) => {
+async function open(t: TestContext) {
   const store = await openStore({ home: temporaryFolder(t, () => store.close()) })
-  const write = (tool: string) =>
-    store.appendHome('policy.changed', { rule: { tool, then: 'allow' }, who: 'human', from: 'cli' })
-  const standing = openStandingRules(store)
-  assert.deepEqual(standing(), [])
-  await write('a:*')
+  const said = { who: 'human', from: 'cli' }
+  const write = (tool: string, approval: string) =>
+    store.appendHome('policy.changed', { rule: { tool, then: 'allow' }, ...said, approval })
+  const forget = (tool: string, forgets: number[]) =>
+    store.appendHome('policy.changed', { rule: { tool, then: 'allow' }, ...said, forgets })
+  return { store, write, forget }
+}
+
+test('openStanding() sees each line once, also one that is written later', async (t) => {
+  const { store, write } = await open(t)
+  const standing = openStanding(store)
+  const names = () => [...standing().lines.values()].map(({ rule }) => rule.tool)
+  assert.deepEqual(names(), [])
+  await write('a:*', '1')
   await store.appendHome('run.opened', { run: 'another' })
-  const names = () => standing().map(({ tool }) => tool)
   assert.deepEqual(names(), ['a:*'])
-  await write('b:*')
+  await write('b:*', '2')
   assert.deepEqual(
     [names(), names()],
     [
@@ -23,4 +31,23 @@ test('openStandingRules() sees each line once, also one that is written later', 
       ['a:*', 'b:*'],
     ],
   )
+})
+
+test('runPolicy() has no line any more that was taken back, neither among all nor among those of the run', async (t) => {
+  const { store, write, forget } = await open(t)
+  const file = [{ tool: 'f:*', then: 'deny' as const }]
+  const own = (tool: string, approval: string) => ({ rule: { tool, then: 'allow' as const }, approval })
+  const policy = runPolicy('standard', file, openStanding(store), [own('a:x', '1'), own('r:x', '9')])
+  const names = () => policy.rules.map(({ tool }) => tool)
+  await write('a:x', '1')
+  policy.write(own('b:x', '2'))
+  await write('b:x', '2')
+  assert.deepEqual(names(), ['f:*', 'a:x', 'b:x', 'a:x', 'r:x', 'b:x'])
+  const { id } = standingLines(store)[0]!
+  await forget('a:x', [id])
+  assert.deepEqual(names(), ['f:*', 'b:x', 'r:x', 'b:x'])
+  await forget('a:x', [id, 999])
+  assert.deepEqual(names(), ['f:*', 'b:x', 'r:x', 'b:x'], 'twice is once, and what never was is nothing')
+  await write('a:x', '3')
+  assert.deepEqual(names(), ['f:*', 'b:x', 'a:x', 'r:x', 'b:x'], 'it may be written again')
 })

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventBodies, Json, JsonObject, RunId } from '#model'
+import { standingLines } from '#run'
 import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
 import type { Decision, Verbs } from '#verbs'
 
@@ -201,4 +202,51 @@ test('decide() in the moment in which a run is put to rest: it goes on at once, 
     ['engine', 'test'],
     'the answer fell into that moment, and each went on once',
   )
+})
+
+test('forget() takes back a line for every process at once, also for the run in which it was written', async (t) => {
+  const { space, verbs } = await open(t)
+  const elsewhere = await openSpace(space)
+  const code = `
+    const once = (key) => mcp.fx.add({ key, by: 1 })
+    await once('a'); await once('b')
+    await mcp.fx.wait({ ms: 1500 })
+    await once('c')`
+  const asked = await run(verbs, code)
+  const going = verbs.decide(questions(asked)[0]!.id, { answer: 'approved', scope: 'always' }, caller, true)
+  for (let round = 0; round < 200 && done(space, 'add').length < 2; round++) await pause(10)
+  assert.equal(done(space, 'add').length, 2, 'the second passed by the line')
+  const { id, rule, who, approval } = standingLines(elsewhere.store)[0]!
+  assert.deepEqual([rule, who, approval], [{ tool: 'fx:add', then: 'allow' }, 'test', questions(asked)[0]!.id])
+
+  const forgotten = await elsewhere.forget(String(id), { actor: { kind: 'cli', name: 'other' } })
+  assert.deepEqual(forgotten, { rule, forgets: [id] })
+  assert.deepEqual(
+    questions(await going).map(({ args }) => args.key),
+    ['c'],
+  )
+  assert.equal(questions(await run(verbs, add('d'))).length, 1)
+  assert.equal(questions(await run(elsewhere, add('e'))).length, 1)
+  assert.equal(done(space, 'add').length, 2)
+  const bodies = verbs.store.events('home', { type: 'policy.changed' }).map(({ body }) => body)
+  assert.deepEqual(bodies, [
+    { rule, who: 'test', from: 'cli', approval },
+    { rule, who: 'other', from: 'cli', forgets: [id] },
+  ])
+  assert.equal((await verbs.ledger()).ok, true)
+})
+
+test('forget() takes back lines that say the same together, and refuses what does not stand', async (t) => {
+  const { verbs } = await open(t)
+  const said = { who: 'test', from: 'cli' }
+  for (const tool of ['fx:add', 'fx:pay', 'fx:add'])
+    await verbs.store.appendHome('policy.changed', { rule: { tool, then: 'allow' }, ...said })
+  const [first, second, third] = standingLines(verbs.store).map(({ id }) => id)
+  assert.deepEqual((await verbs.forget(String(third), caller)).forgets, [first, third])
+  assert.deepEqual(
+    standingLines(verbs.store).map(({ id }) => id),
+    [second],
+  )
+  for (const id of [String(third), '0', '-1', 'fx:add', '', `${second}.0`])
+    await assert.rejects(verbs.forget(id, caller), /Cannot forget the line/, id)
 })

@@ -42,7 +42,9 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
   }
   await store.send(run, 'approval.answered', body)
   refuseSecond(store, run, body)
-  if (scope === 'always' && rule !== null) await store.appendHome('policy.changed', { rule, who, from })
+  if (scope === 'always' && rule !== null) {
+    await store.appendHome('policy.changed', { rule, who, from, approval: asked.approval })
+  }
   return moveOn(parts, run, caller, goOn)
 }
 

@@ -23,6 +23,7 @@ import { cancelRun, decideApproval, openApprovals, type Settling, settleCall, sh
 import { type Decision, readDecision } from './decision.ts'
 import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
+import { forgetLine } from './forget.ts'
 import { announce } from './gateways.ts'
 import { pinRecord } from './pin-record.ts'
 import { named } from './preview.ts'
@@ -56,6 +57,8 @@ export type Verbs = {
   replay(run: string): Promise<JsonObject>
   settle(run: string, call: string, settling: Settling, caller: Caller, goOn: boolean): Promise<JsonObject>
   decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<JsonObject>
+  /** Takes back a line of policy that an answer wrote for good, by its id. */
+  forget(line: string, caller: Caller): Promise<JsonObject>
   runs(limit?: number): JsonObject[]
   run(id: string): JsonObject
   approvals(): JsonObject[]
@@ -138,6 +141,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     replay: (run) => replayRun(parts, id(run)),
     settle: (run, call, settling, caller, goOn) => settleCall(parts, id(run), call, settling, caller, goOn),
     decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
+    forget: (line, caller) => forgetLine(store, line, caller),
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),

@@ -69,7 +69,7 @@ function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<
       hideInSlices: (value) => value,
       reveal: (value) => ({ value, foreign: [], isLost: false }),
     },
-    policy: { permissions: 'privileged', rules: [] },
+    policy: { permissions: 'privileged', rules: [], write: () => {} },
     pretend: null,
     now: () => 0,
     pause: async () => {},

@@ -1,11 +1,17 @@
 /** Thousands of runs in a rough world, from seeds: crashes, lost tails, late and missing answers; what is promised holds in each. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type EventBodies, newId, type RunId, toText } from '#model'
+import { type EventBodies, newId, type PolicyRule, type RunId, toText } from '#model'
 import type { Chain, Secrets } from '#record'
-import { Conductor, heardOf, newJournal, openShare, readJournal, type Score, type Settlement } from '#run'
+import { Conductor, heardOf, newJournal, openShare, readJournal, runPolicy, type Score, type Settlement } from '#run'
 import { dice } from '#test'
 import { type Dice, Disk, hashedProgram, World, wander } from './world.ts'
+
+const nothingStands = () => ({ lines: new Map(), forgotten: new Set<string>() })
+const rulesOf = (seed: number): PolicyRule[] => [
+  { tool: 'w:keyed:key', then: 'allow' },
+  { tool: 'w:unsafe', then: seed % 3 === 0 ? 'ask' : 'allow' },
+]
 
 const rounds = process.env.LONG === '1' ? 10_000 : 1000
 const first = Number(process.env.SEED ?? 1)
@@ -95,13 +101,7 @@ async function live(
     catalog: world.catalog,
     queue: world.queue,
     pretend: null,
-    policy: {
-      permissions: 'standard',
-      rules: [
-        { tool: 'w:keyed:key', then: 'allow' },
-        { tool: 'w:unsafe', then: seed % 3 === 0 ? 'ask' : 'allow' },
-      ],
-    },
+    policy: runPolicy('standard', rulesOf(seed), nothingStands, journal.lines),
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     pause: (ms, signal) => (ms > 60_000 ? never(signal) : wander(roll)),
   })

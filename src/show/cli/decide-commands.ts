@@ -1,7 +1,7 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
 import { once } from 'node:events'
 import { type JsonObject, visible } from '#model'
-import { standingRules } from '#run'
+import { standingLines } from '#run'
 import type { Question, Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
@@ -67,20 +67,34 @@ export const decideCommands: Record<string, Command> = {
     words: [0, 0],
     run: async ({ config, verbs, json: asJson, print }) => {
       const { permissions, rules } = config.policy
-      const standing = standingRules((await verbs()).store)
+      const standing = standingLines((await verbs()).store)
       if (asJson) print(JSON.stringify({ permissions, rules, standing }))
       else {
         const lines = [
-          ...rules.map((rule) => ['file', rule] as const),
-          ...standing.map((rule) => ['always', rule] as const),
+          ...rules.map((rule) => [rule, 'file'] as const),
+          ...standing.map(
+            ({ id, rule, who, at }) => [rule, `always, by ${who} at ${at}: policy forget ${id}`] as const,
+          ),
         ]
         print(
           [
-            ...lines.map(([from, rule], index) => `${index + 1}. ${JSON.stringify(rule)} (${from})`),
+            ...lines.map(([rule, from], index) => `${index + 1}. ${visible(JSON.stringify(rule))} (${visible(from)})`),
             `else: ${permissions}`,
           ].join('\n'),
         )
       }
+      return exit.done
+    },
+  },
+  'policy forget': {
+    group: 'Decide',
+    usage: 'policy forget ID',
+    does: 'take back a line that an answer given with --always wrote, for every run from now on',
+    words: [1, 1],
+    run: async ({ verbs, words, caller, json: asJson, print }) => {
+      const forgotten = await (await verbs()).forget(words[0]!, caller)
+      const line = visible(JSON.stringify(forgotten.rule))
+      print(asJson ? JSON.stringify(forgotten) : `${good('✓')} ${line} does not stand any more`)
       return exit.done
     },
   },

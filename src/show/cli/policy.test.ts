@@ -18,3 +18,27 @@ test('policy explain names the line that decides, the danger of a tool, and a ru
   const { stdout } = await metier(space, ['policy', 'explain', 'fx:pay'])
   assert.match(stdout, /^ask: .*and dangerous: a name with "pay" moves money/)
 })
+
+test('policy lists what stands with an id, and policy forget takes it back', async (t) => {
+  const policy = { permissions: 'standard', rules: [{ tool: 'fx:read', then: 'ask' }] }
+  const space = workspace(t, { config: { policy } })
+  const call = () => metier(space, ['call', 'fx:add', '{"key":"k","by":1}', '--json'])
+  const asked = await call()
+  assert.equal(asked.code, 5)
+  assert.equal((await metier(space, ['approve', asked.json.approvals[0].id, '--always'])).code, 0)
+  assert.equal((await call()).json.status, 'done')
+  const [{ id }] = (await metier(space, ['policy', '--json'])).json.standing
+  const listed = (await metier(space, ['policy'])).stdout.split('\n')
+  assert.match(listed[0]!, /^1\. .*fx:read.* \(file\)$/)
+  assert.match(
+    listed[1]!,
+    new RegExp(`^2\\. {"tool":"fx:add","then":"allow"} \\(always, by .* policy forget ${id}\\)$`),
+  )
+  const forgot = await metier(space, ['policy', 'forget', String(id)])
+  assert.deepEqual([forgot.code, forgot.stdout], [0, '✓ {"tool":"fx:add","then":"allow"} does not stand any more\n'])
+  assert.equal((await call()).json.status, 'approval_required')
+  assert.deepEqual((await metier(space, ['policy', '--json'])).json.standing, [])
+  const again = await metier(space, ['policy', 'forget', String(id), '--json'])
+  assert.deepEqual([again.code, again.json.error.code], [1, 'INVALID_INPUT_PARAM'])
+  assert.equal((await metier(space, ['policy', 'forget'])).code, 2)
+})
