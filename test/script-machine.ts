@@ -1,8 +1,11 @@
 /** What the tests of script boxes share: the tiers of this machine, boxes with a state folder of their own, and a look at what is left. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openScriptBoxes, type ScriptBoxes, type ScriptBoxesOptions, type ScriptTier } from '#sandbox'
+import type { Scope } from './scope.ts'
 
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'metier', 'services')
 
@@ -71,6 +74,42 @@ export function cgroups(): string[] {
     })
   const all = parents.filter(existsSync).flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
   return [...new Set(all)].filter((path) => path.includes('/metier-box-'))
+}
+
+/**
+ * A bubblewrap that stays in one instant of its start: it has asked to die with its parent, its inner process waits for its word, and the word
+ * does not come.
+ */
+export function heldBubblewrap(folder: string): string {
+  const [file, never] = [join(folder, 'bwrap'), join(folder, 'never')]
+  execFileSync('mkfifo', ['-m', '666', never])
+  const held = ['--unshare-user', '--info-fd', '8', '--userns-block-fd', '9']
+  const text = `#!/bin/sh\nexec ${binaryOf('os')} ${held.join(' ')} "$@" 8>/dev/null 9<>'${never}'\n`
+  writeFileSync(file, text, { mode: 0o755 })
+  return file
+}
+
+/** The processes below this one, when one of them is an inner process of bubblewrap that waits; those left are ended with the test. */
+export async function startingBelow(t: Scope, pid: number): Promise<number[]> {
+  const name = (one: number) => readFileSync(`/proc/${one}/comm`, 'utf8').trim()
+  const isInner = (one: number) => name(one) === 'bwrap' && children(one).length === 0
+  for (let tries = 0; tries < 500; tries++) {
+    await pause(20)
+    const found = children(pid)
+    const outer = found.filter((one) => name(one) === 'bwrap' && children(one).some(isInner))
+    if (outer.length === 0) continue
+    t.after(() => found.forEach(end))
+    return found
+  }
+  throw new Error('bubblewrap did not start')
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it is gone, as it should be
+  }
 }
 
 /** The living processes that descend from one. */

@@ -3,11 +3,15 @@ import { type ChildProcess, type IOType, type StdioOptions, spawn } from 'node:c
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
+import { killGroup } from './script/starting.ts'
 
 export type BoxCommand = {
   file: string
   args: string[]
+  /** What its descriptor 3 reads. */
   seccomp: Buffer | null
+  /** Whether its descriptor 4 waits for the word that the box is ready. */
+  startsWithUs?: true
   /** Takes away what the box leaves on disk. */
   leave?: () => void
 }
@@ -23,8 +27,10 @@ export type Box = {
 
 type Waiting = { resolve(line: string): void; reject(error: AppError): void }
 
-export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): Box {
-  const child = spawn(file, args, { env: {}, cwd: '/', stdio: stdioOf(seccomp !== null) })
+export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }: BoxCommand): Box {
+  const stdio = stdioOf(seccomp !== null, startsWithUs === true)
+  // In a group of its own, which we end whole; a key pressed at our terminal is for us, and we decide what becomes of the box.
+  const child = spawn(file, args, { env: {}, cwd: '/', stdio, detached: true })
   const waiting: Waiting[] = []
   let death: AppError | null = null
   const stderr = keepTail(child.stderr!)
@@ -32,7 +38,7 @@ export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): 
   function die(error: AppError): void {
     if (death !== null) return
     death = error
-    child.kill('SIGKILL')
+    killGroup(child)
     for (const one of waiting.splice(0)) one.reject(error)
   }
   const died = (how: string) => {
@@ -43,6 +49,7 @@ export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): 
   child.on('error', (error) => died(`could not start (${error.message})`))
   const gone = new Promise<void>((resolve) => {
     child.once('error', () => resolve())
+    child.once('exit', () => killGroup(child))
     child.once('close', (code, signal) => {
       died(`ended with ${signal ?? code}`)
       resolve()
@@ -58,6 +65,10 @@ export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): 
   child.stdin!.on('error', () => child.kill('SIGKILL'))
   child.stdout!.on('end', () => child.kill('SIGKILL'))
   if (seccomp) (child.stdio[3] as Writable).on('error', () => {}).end(seccomp)
+  if (startsWithUs) {
+    const starting = (child.stdio[4] as Writable).on('error', () => {})
+    child.stdout!.once('data', () => starting.end('\n'))
+  }
 
   let unsent = ''
   /** Lines that are asked together go together: each alone would be a call of the system here and there. */
@@ -86,13 +97,18 @@ export function openBox({ file, args, seccomp, leave = () => {} }: BoxCommand): 
   }
 }
 
-/** Three streams and the filter; a descriptor that we were started with and that would pass on is covered by nothing. */
-function stdioOf(hasFilter: boolean): StdioOptions {
+/** Three streams and what its start needs; a descriptor that we were started with and that would pass on is covered by nothing. */
+function stdioOf(...needed: boolean[]): StdioOptions {
   covered ??= coverInheritable()
-  const stdio: (IOType | number)[] = ['pipe', 'pipe', 'pipe', hasFilter ? 'pipe' : 'ignore']
+  const stdio: (IOType | number)[] = [
+    'pipe',
+    'pipe',
+    'pipe',
+    ...needed.map((isNeeded) => (isNeeded ? 'pipe' : 'ignore')),
+  ]
   for (const { descriptor, cover } of covered) {
     while (stdio.length <= descriptor) stdio.push('ignore')
-    if (descriptor > 3 || !hasFilter) stdio[descriptor] = cover
+    if (stdio[descriptor] === 'ignore') stdio[descriptor] = cover
   }
   return stdio
 }

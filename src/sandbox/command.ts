@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { AppError, limits } from '#model'
 import type { BoxCommand } from './box.ts'
 import { type GvisorWalls, gvisorCommand } from './gvisor-command.ts'
+import { endWithUs } from './script/starting.ts'
 
 /** What the system puts around the process of an engine. */
 export type Walls = { kind: 'none' } | { kind: 'bubblewrap'; bwrap: string; seccomp: Buffer | null } | GvisorWalls
@@ -60,15 +61,17 @@ function commandOf(options: BoxOptions, file: string, flags: string[], args: str
   }
   if (walls.kind === 'gvisor')
     return gvisorCommand(walls, { shown, command: started, stackBytes, dataBytes: dataBytesOf(options) })
-  return limited(options, [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started], walls.seccomp)
+  const start = `${endWithUs(4)} exec "$@" 4>&-`
+  const command = [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started]
+  return { ...limited(options, command, walls.seccomp, start), startsWithUs: true }
 }
 
 function nameIn(inside: string, file: string): string {
   return inside === insideSource ? basename(file) : basename(file).replace(/\.ts$/, '.js')
 }
 
-function limited(options: BoxOptions, command: string[], seccomp: Buffer | null): BoxCommand {
-  return { file: '/bin/sh', args: ['-c', `${limitsOfProcess(options)}; exec "$@"`, 'sh', ...command], seccomp }
+function limited(options: BoxOptions, command: string[], seccomp: Buffer | null, start = 'exec "$@"'): BoxCommand {
+  return { file: '/bin/sh', args: ['-c', `${limitsOfProcess(options)}; ${start}`, 'sh', ...command], seccomp }
 }
 
 export function dataBytesOf({ addon }: BoxOptions): number {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   openSync,
@@ -16,7 +17,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type BoxesOptions, openBoxes } from '#sandbox'
-import { whyNot } from '#test'
+import { heldBubblewrap, root, startingBelow, temporaryFolder, whyNot } from '#test'
+import type { GuestOrder } from './script-guest.ts'
 
 const code = {
   computes: 'for (;;);',
@@ -77,6 +79,36 @@ for (const [what, program] of Object.entries(code)) {
     assert(await allGone(pids, 5000))
   })
 }
+
+test('kill -9 of the opener in the very instant in which a box starts leaves nothing of it', async (t) => {
+  if (whyNot('os')) return t.skip(whyNot('os') || '')
+  const folder = temporaryFolder(t)
+  const parent = opener({ bwrap: heldBubblewrap(folder), runsc: null }, code.waits)
+  t.after(() => parent.kill('SIGKILL'))
+  const pids = await startingBelow(t, parent.pid!)
+  parent.kill('SIGKILL')
+  assert(await allGone(pids, 5000), 'no process of the box waits for ever')
+})
+
+test('kill -9 in the very instant in which the box of a script starts leaves nothing of it', async (t) => {
+  if (whyNot('os')) return t.skip(whyNot('os') || '')
+  const folder = temporaryFolder(t)
+  chmodSync(folder, 0o777)
+  const requests = [{ interpreter: 'bash', script: 'echo on' }]
+  const order: GuestOrder = {
+    options: { folder: join(folder, 'state'), bwrap: heldBubblewrap(folder), runsc: null },
+    requests,
+  }
+  // Root has its boxes in a namespace that the kernel ends whole; everybody else has not.
+  const who = process.getuid?.() === 0 ? { uid: 42_999, gid: 42_999 } : {}
+  const guest = join(root, 'test', 'fault', 'script-guest.ts')
+  const env = { HOME: folder, PATH: '/usr/bin:/bin' }
+  const parent = spawn(process.execPath, [guest, JSON.stringify(order)], { cwd: root, stdio: 'ignore', env, ...who })
+  t.after(() => parent.kill('SIGKILL'))
+  const pids = await startingBelow(t, parent.pid!)
+  parent.kill('SIGKILL')
+  assert(await allGone(pids, 5000), 'no process of the box waits for ever')
+})
 
 for (const what of ['computes', 'waits'] as const) {
   test(`kill -9 of the opener ends a box without bubblewrap whose program ${what}`, async (t) => {

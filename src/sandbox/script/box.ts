@@ -7,6 +7,7 @@ import { type Capture, capture } from './capture.ts'
 import type { Group } from './cgroup.ts'
 import type { BoxPlan, Driver } from './plan.ts'
 import { startBox } from './start.ts'
+import { killGroup } from './starting.ts'
 import { watchMemory } from './watch.ts'
 
 export type StopReason = 'timeout' | 'flood' | 'memory' | 'cancelled' | 'closed'
@@ -45,12 +46,12 @@ export type BoxOptions = {
 
 /** Resolves when the first process of the box has spoken; rejects with what it said instead. */
 export async function openBox({ plan, driver, group, watched }: BoxOptions): Promise<Box> {
-  const { child, pipes } = await startBox(plan, driver, group)
+  const { child, pipes, isReady } = await startBox(plan, driver, group)
   let stopped: StopReason | null = null
   let alive = true
   const stop = (reason: StopReason) => {
     stopped ??= reason
-    child.kill('SIGKILL')
+    killGroup(child)
     group?.kill()
   }
   const stdout = capture(pipes.stdout, () => stop('flood'))
@@ -76,6 +77,7 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
     const how = stopped === 'timeout' ? `it was not ready within ${limits.scriptBoxStartMsMax} ms` : said || died
     throw new AppError('SANDBOX_SETUP_FAILED', `Cannot open a box: ${how}`, { tier: driver.tier })
   }
+  isReady()
 
   return {
     plan,
@@ -132,6 +134,7 @@ async function untilOver(child: ChildProcess, outputs: Socket[], group: Group | 
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   })
   // Whatever survived the box would hold its outputs open.
+  killGroup(child)
   group?.kill()
   const late = setTimeout(() => {
     for (const output of outputs) output.destroy()

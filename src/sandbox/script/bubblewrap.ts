@@ -52,6 +52,7 @@ export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: Bubb
         ...(bounded.memory ? [] : [`ulimit -d ${(leeway * bounds.memoryBytes) / 1024}`]),
       ].join('; '),
     seccomp,
+    startsWithUs: user === 'mapped',
     leave: async () => {},
     layers: ['bubblewrap', 'namespaces', ...(seccomp ? ['seccomp'] : [])],
     degraded: [

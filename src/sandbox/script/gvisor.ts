@@ -48,6 +48,7 @@ export function gvisorDriver({ runsc, platform, isRoot, stateFolder, refusals }:
     limitsTasks: false,
     processLimits: () => 'ulimit -c 0',
     seccomp: null,
+    startsWithUs: false,
     async leave({ id }) {
       const left = [`${id}_sandbox:${id}.lock`, `${id}_sandbox:${id}.state`, `runsc-${id}.sock`]
       for (const name of left) await rm(join(stateFolder, name), { force: true })

@@ -44,6 +44,8 @@ export type Driver = {
   processLimits(plan: BoxPlan): string
   /** A file with the filter of system calls, given as descriptor 4. */
   seccomp: string | null
+  /** Whether a part of the box could be left where it is killed while it starts. */
+  startsWithUs: boolean
   /** Takes away what the command left outside of the plan's folder. */
   leave(plan: BoxPlan): Promise<void>
   /** What the report says of it: from the inside out, and what is weaker than it should be. */
