@@ -3,7 +3,7 @@ import { type ChildProcess, type IOType, type StdioOptions, spawn } from 'node:c
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
-import { killGroup } from './script/starting.ts'
+import { killGroup, killRest } from './script/starting.ts'
 
 export type BoxCommand = {
   file: string
@@ -49,7 +49,7 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
   child.on('error', (error) => died(`could not start (${error.message})`))
   const gone = new Promise<void>((resolve) => {
     child.once('error', () => resolve())
-    child.once('exit', () => killGroup(child))
+    child.once('exit', () => killRest(child))
     child.once('close', (code, signal) => {
       died(`ended with ${signal ?? code}`)
       resolve()
@@ -100,12 +100,8 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
 /** Three streams and what its start needs; a descriptor that we were started with and that would pass on is covered by nothing. */
 function stdioOf(...needed: boolean[]): StdioOptions {
   covered ??= coverInheritable()
-  const stdio: (IOType | number)[] = [
-    'pipe',
-    'pipe',
-    'pipe',
-    ...needed.map((isNeeded) => (isNeeded ? 'pipe' : 'ignore')),
-  ]
+  const more = needed.map((isNeeded) => (isNeeded ? 'pipe' : 'ignore'))
+  const stdio: (IOType | number)[] = ['pipe', 'pipe', 'pipe', ...more]
   for (const { descriptor, cover } of covered) {
     while (stdio.length <= descriptor) stdio.push('ignore')
     if (stdio[descriptor] === 'ignore') stdio[descriptor] = cover

@@ -7,7 +7,7 @@ import { type Capture, capture } from './capture.ts'
 import type { Group } from './cgroup.ts'
 import type { BoxPlan, Driver } from './plan.ts'
 import { startBox } from './start.ts'
-import { killGroup } from './starting.ts'
+import { killGroup, killRest } from './starting.ts'
 import { watchMemory } from './watch.ts'
 
 export type StopReason = 'timeout' | 'flood' | 'memory' | 'cancelled' | 'closed'
@@ -134,7 +134,7 @@ async function untilOver(child: ChildProcess, outputs: Socket[], group: Group | 
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   })
   // Whatever survived the box would hold its outputs open.
-  killGroup(child)
+  killRest(child)
   group?.kill()
   const late = setTimeout(() => {
     for (const output of outputs) output.destroy()

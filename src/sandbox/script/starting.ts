@@ -13,8 +13,13 @@ export function endWithUs(descriptor: number): string {
   return `(read -r ready || kill -s KILL -- "-$$") <&${descriptor} >/dev/null 2>&1 ${others} &`
 }
 
-/** Also what its first process left, if that is gone. */
-export function killGroup({ pid }: ChildProcess): void {
+/** While its first process lives: afterwards the number of the group may be somebody else's. */
+export function killGroup(child: ChildProcess): void {
+  if (child.exitCode === null && child.signalCode === null) killRest(child)
+}
+
+/** In the moment in which its first process has ended: what that left is still in the group. */
+export function killRest({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
