@@ -155,7 +155,7 @@ test('GET /api/approvals is what the command line lists', async (t) => {
   const { door, verbs, ask } = await open(t)
   const { id, run } = await ask('x')
   const listed = JSON.parse((await send(`${door.url}/api/approvals`)).text) as JsonObject[]
-  assert.deepEqual(listed, verbs.approvals().map(verbs.named))
+  assert.deepEqual(listed, verbs.named(verbs.approvals()))
   const [question] = listed
   assert.deepEqual(Object.keys(question!), [
     'id',

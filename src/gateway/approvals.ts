@@ -17,14 +17,14 @@ const program: Caller = { actor: { kind: 'http', name: 'program' } }
 /** Null where the path is none of ours. */
 export function approvalRoutes(verbs: Verbs, token: StartToken, path: string): Routes | null {
   const [, api, , id] = /^(\/api)?\/approvals(\/([\w-]+))?$/.exec(path) ?? []
-  if (path === '/api/approvals') return { GET: (_, response) => sendJson(response, verbs.approvals().map(verbs.named)) }
+  if (path === '/api/approvals') return { GET: (_, response) => sendJson(response, verbs.named(verbs.approvals())) }
   if (path === '/approvals') return { GET: entering(token, (request, response) => list(verbs, request, response)) }
   if (id === undefined) return null
   if (api !== undefined) return { POST: (request, response) => postJson(verbs, token, id, request, response) }
   const show: Answer = ({ headers }, response) => {
-    const question = verbs.approvals().find((open) => open.id === id)
+    const [question] = verbs.named(verbs.approvals().filter((open) => open.id === id))
     if (question === undefined) sendClosed(response)
-    else sendQuestion(response, verbs.named(question) as unknown as Question, token.isIn(headers))
+    else sendQuestion(response, question as unknown as Question, token.isIn(headers))
   }
   return {
     GET: entering(token, show),

@@ -178,8 +178,8 @@ async function ask(talk: Talk, question: Question, round: number, problem: strin
   const signals = [over.signal, ...(caller.signal === undefined ? [] : [caller.signal])]
   forms.shown.add(question.id)
   try {
-    const whole = verbs.named(question as unknown as JsonObject) as unknown as Question
-    const shown = asker.show(whole, round, problem, over.signal)
+    const [whole] = verbs.named([question as unknown as JsonObject])
+    const shown = asker.show(whole as unknown as Question, round, problem, over.signal)
     shown.catch(() => {})
     const elsewhere = verbs.whenAnswered(question.id, AbortSignal.any(signals))
     const reply = await Promise.race([shown, elsewhere])

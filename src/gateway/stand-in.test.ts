@@ -88,7 +88,7 @@ export function standIn(): StandIn {
     run: (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
     exposed: async () => [],
     approvals: () => [],
-    named: (approval) => approval,
+    named: (approvals) => approvals,
     whenAnswered: async () => true,
     answer: (id) => find(id).answer,
     cancel: async (id) => find(id).answer,

@@ -97,6 +97,9 @@ export const limits = {
   programsAwakePerCore: 4,
   /** Texts of programs that are kept ready to run. */
   programsReadyMax: 64,
+  /** Plans of which it is kept what they name, for lists of questions; one that names more tools is read each time. */
+  plansNamedMax: 4096,
+  planToolsKeptMax: 32,
   /** A program that waited for so long may lose its box to another; it is played again when its result comes. */
   programIdleMsMin: 5,
   /** Of what a program heard, for playing it again without reading the record. */

@@ -13,33 +13,29 @@ export type Asked = {
   answer: ApprovalEnd | null
 }
 
-type Row = { seq: number; answer: ApprovalEnd | null }
+type Row = { answer: ApprovalEnd | null; asked: string; issued: string }
 
-/** The call that event ?1 is about: not far before it, back along the chain. */
-const callBefore = `
-  WITH RECURSIVE back (link, type, line) AS (
-    SELECT previous, type, line FROM event WHERE seq = ?1
-    UNION ALL
-    SELECT event.previous, event.type, event.line FROM back JOIN event ON event.seq = link
-    WHERE NOT (back.type = 'call.issued' AND json_extract(back.line, '$.body.call') = ?2)
-  )
-  SELECT line FROM back WHERE type = 'call.issued' AND json_extract(line, '$.body.call') = ?2`
+/** Each with the call that it is about: not far before it, back along the chain. */
+const withCalls = `
+  SELECT answer, event.line AS asked, (
+    WITH RECURSIVE back (link, type, line, call) AS (
+      SELECT event.previous, event.type, event.line, json_extract(event.line, '$.body.call')
+      UNION ALL
+      SELECT before.previous, before.type, before.line, call FROM back JOIN event AS before ON before.seq = link
+      WHERE NOT (back.type = 'call.issued' AND json_extract(back.line, '$.body.call') = call)
+    )
+    SELECT line FROM back WHERE type = 'call.issued' AND json_extract(line, '$.body.call') = call
+  ) AS issued
+  FROM approval JOIN event USING (seq)`
 
 export function openApprovalReads(database: DatabaseSync) {
-  const open = database.prepare('SELECT seq, answer FROM approval WHERE answer IS NULL ORDER BY seq')
-  const byId = database.prepare('SELECT seq, answer FROM approval WHERE approval = ?')
+  const open = database.prepare(`${withCalls} WHERE answer IS NULL ORDER BY seq`)
+  const byId = database.prepare(`${withCalls} WHERE approval = ?`)
   const ofRun = database.prepare('SELECT approval, seq FROM approval WHERE run = ? AND answer IS NULL')
   const line = database.prepare('SELECT line FROM event WHERE seq = ?')
-  const issuedBefore = database.prepare(callBefore)
-
-  function read({ seq, answer }: Row): Asked {
-    const asked = JSON.parse(line.get(seq)!.line as string) as Event<'approval.asked'>
-    const issued = JSON.parse(issuedBefore.get(seq, asked.body.call)!.line as string) as Event<'call.issued'>
-    return { run: asked.run as RunId, asked, issued, answer }
-  }
 
   return {
-    /** Of all runs, in the order in which they were asked. */
+    /** Of all runs, in the order in which they were asked: one query, however many they are. */
     openApprovals: (): Asked[] => (open.all() as Row[]).map(read),
     approval(id: string): Asked | undefined {
       const row = byId.get(id) as Row | undefined
@@ -51,4 +47,9 @@ export function openApprovalReads(database: DatabaseSync) {
       return new Map(rows.map(({ approval, seq }) => [approval, JSON.parse(line.get(seq)!.line as string).body.call]))
     },
   }
+}
+
+function read({ answer, ...lines }: Row): Asked {
+  const asked = JSON.parse(lines.asked) as Event<'approval.asked'>
+  return { run: asked.run as RunId, asked, issued: JSON.parse(lines.issued), answer }
 }

@@ -17,6 +17,16 @@ export function chainBackwards(columns: string[]): string {
     SELECT ${columns.join(', ')} FROM back`
 }
 
+/** The first event of each run in the list ?1, however many they are; its lines are read of no other event. */
+export const firstEvents = `
+  WITH RECURSIVE back (place, link, seq) AS (
+    SELECT run.n, previous, event.seq FROM run JOIN event USING (seq)
+    WHERE run.run IN (SELECT value FROM json_each(?1))
+    UNION ALL
+    SELECT place - 1, previous, event.seq FROM back JOIN event ON event.seq = link WHERE place > 1
+  )
+  SELECT line FROM back JOIN event USING (seq) WHERE place = 1 AND type = 'run.started'`
+
 export function brokenChain(run: string, n: number): AppError {
   const next = 'Run "metier audit verify"'
   return new AppError('LEDGER_BROKEN', `Cannot read run ${run}: its event ${n} is not where it should be. ${next}`, {

@@ -1,8 +1,17 @@
 /** Everything that is read from the record, on the main thread, beside the writer. */
 import type { DatabaseSync } from 'node:sqlite'
-import { type Event, type EventType, homeChain, type ProcessId, type RunId, type RunStatus, toText } from '#model'
+import {
+  type Event,
+  type EventBodies,
+  type EventType,
+  homeChain,
+  type ProcessId,
+  type RunId,
+  type RunStatus,
+  toText,
+} from '#model'
 import { openApprovalReads } from './approvals.ts'
-import { brokenChain, chainBackwards } from './backwards.ts'
+import { brokenChain, chainBackwards, firstEvents } from './backwards.ts'
 import { readBlob, readBlobStart } from './blobs.ts'
 import type { InboxItem, SealedSecret } from './chain.ts'
 import { sealPlace } from './chain.ts'
@@ -51,6 +60,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     `SELECT run FROM run WHERE status IN ('done', 'failed', 'cancelled') AND at < ? ORDER BY at`,
   )
   const backwards = database.prepare(chainBackwards(['n', 'type', 'line']))
+  const firsts = database.prepare(firstEvents)
   const count = database.prepare('SELECT n FROM run WHERE run = ?')
   const rare = database.prepare(`SELECT line FROM event WHERE ${rareHome} AND type = ? AND n > ? ORDER BY n`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
@@ -102,6 +112,12 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       if (isRare) return rare.all(type, after).map(({ line }) => JSON.parse(line as string))
       const rows = chainRows(run, after)
       return (type ? rows.filter((row) => row.type === type) : rows).map(({ line }) => JSON.parse(line))
+    },
+    started(runs: readonly RunId[]): Map<RunId, EventBodies['run.started']> {
+      const events = firsts
+        .all(JSON.stringify(runs))
+        .map(({ line }): Event<'run.started'> => JSON.parse(line as string))
+      return new Map(events.map(({ run, body }) => [run as RunId, body]))
     },
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],

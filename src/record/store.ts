@@ -41,6 +41,8 @@ export type Store = {
   /** How many events a chain has. */
   count(run: string): number
   events(run: string, options?: { after?: number; type?: EventType }): Event[]
+  /** How each of these runs began, without the rest of their chains; nothing of a run that was purged. */
+  started(runs: readonly RunId[]): Map<RunId, EventBodies['run.started']>
   /** The same as they stand: the exact lines. */
   lines(run: string, options?: { after?: number }): string[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
@@ -163,6 +165,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     events: reader.events,
     lines: reader.lines,
     eventsSince: reader.eventsSince,
+    started: reader.started,
     openApprovals: reader.openApprovals,
     approval: reader.approval,
     text: reader.text,

@@ -1,5 +1,6 @@
 /** What a plan may call, told before it does: each tool with the lines that name it, and whether it would be asked about. */
-import type { DagTask, Plan, PolicyRule, Tool } from '#model'
+import { type DagTask, limits, type Plan, type PolicyRule, type Tool, toText } from '#model'
+import { digestOf } from './call.ts'
 import { dangerOf } from './danger.ts'
 import { decideEarly, type Verdict } from './policy.ts'
 import { readyProgram } from './prepare.ts'
@@ -34,9 +35,24 @@ export async function previewOf(
 }
 
 type Named = Pick<MayCall, 'tool' | 'lines' | 'tasks'>
+type NamedBy = Omit<Preview, 'mayCall'> & { mayCall: Named[] }
 
-/** The same from the plan alone, without what is known of the tools. */
-export function namedBy(plan: Plan): Omit<Preview, 'mayCall'> & { mayCall: Named[] } {
+const kept = new Map<string, NamedBy>()
+
+/**
+ * The same from the plan alone, without what is known of the tools. Reading a plan costs more than all else of a question, and questions
+ * are listed again and again: of the plans that were read last it is kept.
+ */
+export function namedBy(plan: Plan): NamedBy {
+  const key = digestOf(toText(plan))
+  const named = kept.get(key) ?? read(plan)
+  kept.delete(key)
+  if (named.mayCall.length <= limits.planToolsKeptMax) kept.set(key, named)
+  if (kept.size > limits.plansNamedMax) kept.delete(kept.keys().next().value!)
+  return named
+}
+
+function read(plan: Plan): NamedBy {
   const { mentions, ...rest } = plan.kind === 'code' ? ofCode(plan.code) : ofGraph(plan.tasks)
   const ids = [...new Set(mentions.map(({ tool }) => tool))]
   const mayCall = ids.map((tool): Named => {

@@ -206,13 +206,17 @@ export function approvalsOf(store: Store, view: RunView): object[] {
   return open.map(({ call, asked }) => approvalLine(store, view.row.run, call, asked, gateway))
 }
 
-/** The open questions of all runs, in the order in which they were asked; no run is read for it. */
+/** The open questions of all runs, in the order in which they were asked; no run is read for it, and nothing once for each. */
 export function allApprovals(store: Store): object[] {
   const gateways = livingGateways(store)
-  return store.openApprovals().flatMap(({ run, asked, issued }) => {
-    if (isSent(store, run, asked.body) || isExpired(asked.body)) return []
-    const gateway = gatewayFor(gateways, () => viewRun(store, run).started.servers)
-    return [approvalLine(store, run, issued.body, asked.body, gateway)]
+  const sentTo = new Set(store.runsWithInbox())
+  const open = store
+    .openApprovals()
+    .filter(({ run, asked: { body } }) => !isExpired(body) && !(sentTo.has(run) && isSent(store, run, body)))
+  const started = gateways.length < 2 ? new Map() : store.started([...new Set(open.map(({ run }) => run))])
+  return open.map(({ run, asked, issued }) => {
+    const gateway = gatewayFor(gateways, () => started.get(run)?.servers ?? {})
+    return approvalLine(store, run, issued.body, asked.body, gateway)
   })
 }
 

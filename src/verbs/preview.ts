@@ -1,6 +1,6 @@
 /** What a run may call, beside an answer in which a human or a model has to judge it. */
 import type { Catalog } from '#catalog'
-import { type Config, type JsonObject, limits, type Plan } from '#model'
+import { type Config, type JsonObject, limits, type Plan, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy, previewOf, standingRules } from '#run'
 import { parsed, type RunView } from './answer.ts'
@@ -18,12 +18,13 @@ export async function withPreview(parts: Parts, answer: JsonObject, { started }:
   return { ...answer, ...preview } as unknown as JsonObject
 }
 
-/** A question with what its run is for and the tools that its plan names; what policy would say of them is asked where it is judged. */
-export function named(store: Store, question: JsonObject): JsonObject {
-  const [first] = store.events(String(question.run), { type: 'run.started' })
-  if (first?.type !== 'run.started') return question
-  const { intent, plan } = first.body
-  return { ...question, intent, ...namedBy(planOf(parsed(store, plan))) } as unknown as JsonObject
+/** Questions with what their runs are for and the tools that their plans name; what policy would say of them is asked where it is judged. */
+export function named(store: Store, questions: JsonObject[]): JsonObject[] {
+  const runs = [...new Set(questions.map(({ run }) => run as RunId))]
+  const told = new Map<unknown, object>()
+  for (const [run, { intent, plan }] of store.started(runs))
+    told.set(run, { intent, ...namedBy(planOf(parsed(store, plan))) })
+  return questions.map((question) => ({ ...question, ...told.get(question.run) }))
 }
 
 /** A plan from its place in the record. */

@@ -62,8 +62,8 @@ export type Verbs = {
   runs(limit?: number): JsonObject[]
   run(id: string): JsonObject
   approvals(): JsonObject[]
-  /** An approval with the tools that its run may call, as far as its plan tells. */
-  named(approval: JsonObject): JsonObject
+  /** Approvals with the tools that their runs may call, as far as their plans tell. */
+  named(approvals: JsonObject[]): JsonObject[]
   /** Resolves when a question is none any more, or with false when that is no longer of interest. */
   whenAnswered(approval: string, over: AbortSignal): Promise<boolean>
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
@@ -145,7 +145,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
-    named: (approval) => named(store, approval),
+    named: (approvals) => named(store, approvals),
     whenAnswered: (approval, over) => whenAnswered(store, approval, over),
     serveAt: (url, resumes) => {
       const servers = resumes ? catalog.digests() : null

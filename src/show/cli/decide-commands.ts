@@ -25,7 +25,7 @@ export const decideCommands: Record<string, Command> = {
         oneLine(visible(JSON.stringify(args)), 60),
         visible(String(why)),
       ])
-      if (context.json) context.print(JSON.stringify(open.map(named)))
+      if (context.json) context.print(JSON.stringify(named(open)))
       else if (lines.length === 0) context.print('Nothing waits for an answer.')
       else {
         context.print(table(lines))
@@ -46,9 +46,8 @@ export const decideCommands: Record<string, Command> = {
         lines(question, argumentsText(question).text, originLines(question), mayCallLines(question))
       const said = new Set<unknown>()
       const look = () => {
-        for (const question of approvals().filter(({ id }) => !said.has(id))) {
-          said.add(question.id)
-          const whole = named(question)
+        for (const whole of named(approvals().filter(({ id }) => !said.has(id)))) {
+          said.add(whole.id)
           context.print(context.json ? JSON.stringify(whole) : asked(whole as unknown as Question))
         }
       }
