@@ -238,9 +238,8 @@ test('tools() leaves out what has a name that nobody could read or would misread
 })
 
 test('try() leaves a server alone that cannot be started, until it is asked for its tools', async (t) => {
-  const { catalog, folder } = open(t, {
-    servers: { none: { command: 'sh', args: ['-c', 'echo >>starts; test -e ready && exec node "$0"', effectsServer] } },
-  })
+  const start = ['-c', 'echo >>starts; test -e ready && exec "$0" "$1"', process.execPath, effectsServer]
+  const { catalog, folder } = open(t, { servers: { none: { command: 'sh', args: start } } })
   const add = { ...(await toolOf(catalog, 'fx:add')), id: 'none:add', server: 'none' }
   const { signal } = new AbortController()
   const args = { key: 'k', by: 1 }
