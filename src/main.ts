@@ -11,7 +11,7 @@ import type { Verbs } from '#verbs'
 
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
-const { exportSpans, readCommand, readTelemetry, runCommand, showError, UsageError } = await import('#show')
+const { exit, exportSpans, readCommand, readTelemetry, runCommand, showError, UsageError } = await import('#show')
 
 const { env, argv } = process
 const stop = new AbortController()
@@ -43,7 +43,7 @@ async function main(words: string[]): Promise<number> {
 
 async function perform(parsed: Parsed): Promise<number> {
   let opened: Promise<Verbs> | undefined
-  const config = readConfig(parsed.options, parsed.command.unconfigured === true)
+  const { config, fault } = configFor(parsed)
   const open = async () => {
     const { openVerbs } = await import('#verbs')
     return openVerbs(config, surroundings)
@@ -59,6 +59,7 @@ async function perform(parsed: Parsed): Promise<number> {
   }
   const context: Context = {
     config,
+    configFault: fault,
     options: parsed.options,
     words: parsed.words,
     json,
@@ -81,7 +82,8 @@ async function perform(parsed: Parsed): Promise<number> {
   }
   stop.signal.addEventListener('abort', () => void opened?.then((verbs) => verbs.letGo()), { once: true })
   try {
-    return await runCommand(parsed, context)
+    const working = runCommand(parsed, context)
+    return await (parsed.command.looks ? Promise.race([working, interruption()]) : working)
   } finally {
     await spans?.sent()
     // Whoever asked for verbs that could not be opened was told.
@@ -89,6 +91,26 @@ async function perform(parsed: Parsed): Promise<number> {
       (verbs) => verbs.close(),
       () => {},
     )
+  }
+}
+
+/** A key at the terminal ends at once what only looks; what it had opened is closed behind it. */
+function interruption(): Promise<number> {
+  return new Promise((resolve) => {
+    if (stop.signal.aborted) resolve(exit.interrupted)
+    stop.signal.addEventListener('abort', () => resolve(exit.interrupted), { once: true })
+  })
+}
+
+type Found = { config: Config; fault: InstanceType<typeof AppError> | null }
+
+/** Whoever diagnoses is told what is wrong with the configuration, and goes on without it. */
+function configFor({ options, command }: Parsed): Found {
+  try {
+    return { config: readConfig(options, command.unconfigured === true), fault: null }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'CONFIG_INVALID' || !command.diagnoses) throw error
+    return { config: readConfig(options, true), fault: error }
   }
 }
 

@@ -175,7 +175,10 @@ export function unreachable({ name, config, secrets }: Whom, wire: Wire | null, 
   const end = wire instanceof StdioWire && !spokeOrSlept(error) ? wire.end : null
   const reason = hide(end ?? reasonOf(error), secrets).slice(0, limits.upstreamReasonCharactersMax)
   const where = config.type === 'stdio' ? 'its command, arguments and environment' : 'its address and headers'
-  const tail = words === '' ? '' : `; it wrote: ${words.slice(-limits.upstreamReasonCharactersMax)}`
+  const tail =
+    words === '' || end?.endsWith('was not found')
+      ? ''
+      : `; it wrote: ${words.slice(-limits.upstreamReasonCharactersMax)}`
   const missing = [...new Set(unsetIn(config))]
   const unset = missing.length === 0 ? '' : `; not set: ${missing.join(', ')}`
   const cause = secrets.length === 0 ? error : new Error(hide(reasonOf(error), secrets))

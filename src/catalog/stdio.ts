@@ -51,7 +51,9 @@ export class StdioWire implements Transport {
   get end(): string | null {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
     if (signalCode !== null) return `it was ended by ${signalCode}`
-    if (exitCode === 127) return `"${this.#options.command}" was not found`
+    if (exitCode === 127 && isMissing(this.#options.command, this.stderr)) {
+      return `"${this.#options.command}" was not found`
+    }
     // The shell also says this when a folder of the path may not be read.
     if (exitCode === 126) return `"${this.#options.command}" was not found, or may not be run`
     return exitCode === null ? null : `it ended with code ${exitCode}`
@@ -166,6 +168,14 @@ export class StdioWire implements Transport {
     this.#over = true
     this.onclose?.()
   }
+}
+
+/** True of the words of the shell that was to become the command; what the command itself could not find is another matter. */
+function isMissing(command: string, words: string): boolean {
+  return (
+    words.includes(command) &&
+    /^\S*sh: .*exec: .*: not found$|^\S*env: .*: No such file or directory$/.test(words.trim())
+  )
 }
 
 /** False when there is no such group any more. */

@@ -42,11 +42,11 @@ export function newId<Id extends Brand<string>>(now: number = Date.now()): Id {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Id
 }
 
-/** The id in its one written form (lower case), or INVALID_INPUT_PARAM that names the parameter. */
-export function parseId<Id extends Brand<string>>(param: string, value: unknown): Id {
+/** The id in its one written form (lower case), or INVALID_INPUT_PARAM that names the parameter, and `next`: what to do about it. */
+export function parseId<Id extends Brand<string>>(param: string, value: unknown, next = ''): Id {
   if (isUuid(value)) return value.toLowerCase() as Id
   const details = 'must be a UUID as of RFC 9562'
-  throw new AppError('INVALID_INPUT_PARAM', `Cannot read "${param}": ${details}`, { param, details, value })
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot read "${param}": ${details}${next}`, { param, details, value })
 }
 
 /** A tool's id is `server:name`; the server is everything before the first colon. */

@@ -22,6 +22,7 @@ import { runCommands } from './cli/run-commands.ts'
 import { sandboxCommands } from './cli/sandbox-commands.ts'
 import { help, systemCommands } from './cli/system-commands.ts'
 
+export { exit } from './cli/exit.ts'
 export { exportSpans, readTelemetry } from './export-spans.ts'
 export type { Context, Parsed }
 export { globalOptions, UsageError }

@@ -38,7 +38,7 @@ function readInput(input: unknown) {
   if (run === undefined) throw missing('run', 'it stands in the answer of execute')
   const count = (name: string) => (value: unknown) => numberOf(name, value, [0, Number.MAX_SAFE_INTEGER])
   return {
-    run: parseId<RunId>('run', run),
+    run: parseId<RunId>('run', run, '; "metier runs" lists them'),
     call: optional(call, (value) => (typeof value === 'number' ? String(value) : textOf('call', value)), undefined),
     path: optional(path, (value) => textOf('path', value), ''),
     offset: optional(offset, count('offset'), 0),

@@ -180,7 +180,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
   return verbs
 }
 
-const id = (run: string) => parseId<RunId>('run', run)
+const id = (run: string) => parseId<RunId>('run', run, '; "metier runs" lists them')
 
 function brief({ run, status, intent, startedAt, callCount }: ReturnType<Store['runs']>[number]): JsonObject {
   return { run, status, intent, startedAt, callCount }

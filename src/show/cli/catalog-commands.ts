@@ -14,6 +14,7 @@ export const catalogCommands: Record<string, Command> = {
     usage: 'discover INTENT [--limit N] [--server NAME] [--schemas]',
     does: 'find tools for what you want to do',
     options: { limit: { type: 'string' }, server: { type: 'string' }, schemas: { type: 'boolean' } },
+    looks: true,
     words: [1, 100],
     run: async ({ verbs, words, options, caller, json, print, note, config }) => {
       const { server, schemas } = options
@@ -39,6 +40,7 @@ export const catalogCommands: Record<string, Command> = {
     group: 'Look',
     usage: 'tools [SERVER]',
     does: 'every tool with its effect class',
+    looks: true,
     words: [0, 1],
     run: async (context) => {
       const { verbs, words, json, print, note } = context
@@ -52,7 +54,7 @@ export const catalogCommands: Record<string, Command> = {
       for (const { error } of problems) note(`${bad('✗')} ${error.message}`)
       if (Object.keys(context.config.servers).length === 0) note(noServers)
       else note(faint(summaryOf(list)))
-      return exit.done
+      return words[0] === undefined || problems.length === 0 ? exit.done : exit.unreachable
     },
   },
   accept: {
@@ -83,6 +85,7 @@ export const catalogCommands: Record<string, Command> = {
     group: 'Look',
     usage: 'servers',
     does: 'the upstream servers and whether they answer',
+    looks: true,
     words: [0, 0],
     run: async ({ verbs, config, json, print }) => {
       const { catalog } = await verbs()
@@ -118,6 +121,7 @@ export const catalogCommands: Record<string, Command> = {
     group: 'Decide',
     usage: 'policy explain TOOL [JSON]',
     does: 'which line decides about a call, and why',
+    looks: true,
     words: [1, 2],
     run: async ({ verbs, config, words, json, print }) => {
       const [id, text] = words
@@ -176,7 +180,11 @@ function summaryOf(list: readonly JsonObject[]): string {
 async function toolNamed(catalog: Catalog, id: string, verb: string): Promise<Tool> {
   const tool = await catalog.tool(id)
   if (tool !== undefined) return tool
-  const missing = new AppError('TOOL_NOT_FOUND', `Cannot ${verb} "${id}": there is no such tool`, { tool: id })
+  const missing = new AppError(
+    'TOOL_NOT_FOUND',
+    `Cannot ${verb} "${id}": there is no such tool; "metier tools" lists them`,
+    { tool: id },
+  )
   throw catalog.problemOfServer(id) ?? missing
 }
 

@@ -1,12 +1,14 @@
 /** What a command of the terminal is: its words, its options, and what it gets to do its work. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import type { Config } from '#model'
+import type { AppError, Config } from '#model'
 import type { Caller, Surroundings, Verbs } from '#verbs'
 
 export type Options = Record<string, string | boolean | string[] | undefined>
 
 export type Context = {
   config: Config
+  /** Why there are defaults in its place, for a command that diagnoses. */
+  configFault: AppError | null
   options: Options
   words: string[]
   json: boolean
@@ -36,6 +38,10 @@ export type Command = {
   options?: ParseArgsOptionsConfig
   /** Only told where the configuration is: what stands in it may be wrong. */
   unconfigured?: true
+  /** Told what is wrong with the configuration, instead of not being started. */
+  diagnoses?: true
+  /** Only looks, so that it can be left at any moment. */
+  looks?: true
   /** How many words may follow its name. */
   words: readonly [least: number, most: number]
   /** Answers with the exit code. */

@@ -1,12 +1,19 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
 import { once } from 'node:events'
-import { type JsonObject, visible } from '#model'
+import { type JsonObject, type PermissionSet, visible } from '#model'
 import { standingLines } from '#run'
 import type { Question, Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
 import { counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
 import { answer, json } from './run-commands.ts'
+
+/** What each set does with a call that no line decides. */
+const meanings: Record<PermissionSet, string> = {
+  minimal: 'calls that only read are made, all others are refused',
+  standard: 'calls that read or may be repeated are made, all others ask a human',
+  privileged: 'every call is made',
+}
 
 const resumeOption = { 'no-resume': { type: 'boolean' } } as const
 
@@ -78,7 +85,7 @@ export const decideCommands: Record<string, Command> = {
         print(
           [
             ...lines.map(([rule, from], index) => `${index + 1}. ${visible(JSON.stringify(rule))} (${visible(from)})`),
-            `else: ${permissions}`,
+            `else: ${permissions} (${meanings[permissions]})`,
           ].join('\n'),
         )
       }

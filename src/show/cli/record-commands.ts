@@ -50,9 +50,13 @@ export const recordCommands: Record<string, Command> = {
       const { store } = await verbs()
       const events = store.events(words[0]!)
       if (events.length === 0)
-        throw new AppError('RUN_NOT_FOUND', `Cannot show the events of "${words[0]}": there are none`, {
-          run: words[0]!,
-        })
+        throw new AppError(
+          'RUN_NOT_FOUND',
+          `Cannot show the events of "${words[0]}": there are none; "metier runs" lists the runs`,
+          {
+            run: words[0]!,
+          },
+        )
       for (const event of events) {
         print(
           json
@@ -70,7 +74,10 @@ export const recordCommands: Record<string, Command> = {
     words: [0, 0],
     run: async ({ verbs, json, print }) => {
       const done = await (await verbs()).store.checkpoint()
-      print(json ? JSON.stringify(done) : `Signed ${done.heads} heads in event ${done.n} of the home.`)
+      const said = `Signed ${done.heads} heads in event ${done.n} of the home.`
+      print(
+        json ? JSON.stringify(done) : done.heads === 0 ? 'Nothing to sign: nothing moved since the last time.' : said,
+      )
       return exit.done
     },
   },
@@ -80,7 +87,7 @@ export const recordCommands: Record<string, Command> = {
     does: 'remove a finished run whole; its head and count stay',
     words: [1, 1],
     run: async ({ verbs, words, json, print }) => {
-      const run = parseId<RunId>('RUN', words[0])
+      const run = parseId<RunId>('RUN', words[0], '; "metier runs" lists them')
       await (await verbs()).store.purge(run)
       print(json ? JSON.stringify({ run, purged: true }) : `Purged ${run}.`)
       return exit.done
@@ -126,7 +133,7 @@ export const recordCommands: Record<string, Command> = {
     does: 'write a stored file to stdout',
     words: [1, 1],
     run: async ({ config, words, write }) => {
-      const id = parseId<ArtifactId>('ID', words[0])
+      const id = parseId<ArtifactId>('ID', words[0], '; "metier artifacts" lists them')
       const found = await openArtifactFolder(homePaths(config.home).artifacts).get(id)
       if (found === null)
         throw new AppError('S3_ARTIFACT_NOT_FOUND', `Cannot get the artifact ${id}: there is none`, { id })

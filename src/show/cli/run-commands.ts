@@ -1,5 +1,5 @@
 /** Commands that run something or look at what ran. */
-import { type Json, type JsonObject, limits, visible } from '#model'
+import { type Json, type JsonObject, limits, splitToolId, visible } from '#model'
 import type { Exploration } from '#run'
 import { mayCallLines, type Verbs } from '#verbs'
 import { type Command, type Context, numberOption, UsageError } from './command.ts'
@@ -59,6 +59,8 @@ export const runCommands: Record<string, Command> = {
     words: [1, 2],
     run: async (context) => {
       const [tool, text] = context.words
+      if (splitToolId(tool!) === null)
+        throw new UsageError(`Cannot call "${tool}": a tool is named server:name; "metier tools" lists them`)
       const tasks = [{ id: 'call', tool, arguments: { $literal: text === undefined ? {} : json('JSON', text) } }]
       const input = { intent: `call ${tool}`, implementation: { type: 'dag', tasks } }
       return answer(context, (await context.verbs()).execute(input, context.caller))
@@ -91,6 +93,8 @@ export const runCommands: Record<string, Command> = {
         context.json ? JSON.stringify(page) : String(page.text ?? visible(JSON.stringify(page.value, null, 2))),
       )
       if (page.next !== null) context.note(`… more: --offset ${page.next}`)
+      if (page.digest === null)
+        context.note(`The run is ${page.status}: it has no result. See "metier run show ${page.run}"`)
       return exit.done
     },
   },

@@ -27,6 +27,8 @@ export const systemCommands: Record<string, Command> = {
     group: 'Set up',
     usage: 'doctor',
     does: 'check this machine, the configuration, the servers and the record',
+    diagnoses: true,
+    looks: true,
     words: [0, 0],
     run: async (context) => {
       const checks = await examine(context)
@@ -35,6 +37,7 @@ export const systemCommands: Record<string, Command> = {
       else
         for (const { name, ok, detail, fix } of checks)
           context.print(`${markOf(ok, fix)} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`)
+      if (context.configFault !== null) return exit.configuration
       return ok ? exit.done : exit.failed
     },
   },
@@ -151,14 +154,7 @@ type Check = { name: string; ok: boolean; detail: string; fix?: string }
 async function examine(context: Context): Promise<Check[]> {
   const { config } = context
   const checks: Check[] = [{ name: 'node', ok: true, detail: process.version }]
-  const file = config.file ?? 'none found; the defaults hold'
-  const unset = config.unsetVariables
-  checks.push({
-    name: 'configuration',
-    ok: unset.length === 0,
-    detail: unset.length === 0 ? file : `${file}: not set: ${unset.join(', ')}`,
-    ...(unset.length === 0 ? {} : { fix: `export ${unset.map((name) => `${name}=…`).join(' ')}` }),
-  })
+  checks.push(configCheck(context))
   if (config.unknownFields.length > 0) checks.push(unreadCheck(config))
   checks.push(
     await sandboxCheck(context),
@@ -168,6 +164,16 @@ async function examine(context: Context): Promise<Check[]> {
     ...(await found('record', () => recordCheck(context))),
   )
   return checks
+}
+
+function configCheck({ config, configFault }: Context): Check {
+  const name = 'configuration'
+  if (configFault !== null) return { name, ok: false, detail: `${configFault.message}; below, the defaults hold` }
+  const file = config.file ?? 'none found; the defaults hold'
+  const unset = config.unsetVariables
+  if (unset.length === 0) return { name, ok: true, detail: file }
+  const fix = `export ${unset.map((variable) => `${variable}=…`).join(' ')}`
+  return { name, ok: false, detail: `${file}: not set: ${unset.join(', ')}`, fix }
 }
 
 /** What cannot even be looked at is what is wrong. */

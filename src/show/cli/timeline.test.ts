@@ -24,7 +24,8 @@ test('timeline() tells who answered the question about a call, and with which ot
   const lines = shown({
     calls: [
       { ...call, approvals: [{ answered }] },
-      { ...call, approvals: [{ answered: denied }, {}] },
+      { ...call, approvals: [{ answered: denied }, { asked: { approval: 'q' } }] },
+      { ...call, status: 'asking', approvals: [{ asked: { approval: 'q' } }] },
     ],
   })
   assert.equal(
@@ -33,8 +34,10 @@ test('timeline() tells who answered the question about a call, and with which ot
   )
   assert.deepEqual(
     lines.slice(4, 6).map((line) => line.trim()),
-    ['denied by bob (http), because: not today', 'waits for an answer'],
+    ['denied by bob (http), because: not today', 'nobody answered'],
   )
+  assert.match(lines[6]!, /→ …$/, 'there is no value yet')
+  assert.equal(lines[7]!.trim(), 'waits for an answer: metier approve q')
 })
 
 test('timeline() keeps its columns, however long the lines between the calls are', () => {

@@ -15,7 +15,7 @@ export function timeline(shown: JsonObject): string {
 }
 
 function callRow(call: JsonObject, began: number): string[] {
-  const value = call.value ?? call.error ?? null
+  const isOver = call.status === 'done' || call.status === 'failed'
   const name = call.task === undefined ? String(call.tool) : `${call.task}: ${call.tool}`
   return [
     `${call.call}`,
@@ -23,25 +23,31 @@ function callRow(call: JsonObject, began: number): string[] {
     call.ms === undefined ? '' : `${call.ms} ms`,
     `${mark(String(call.status))} ${visible(name)}`,
     oneLine(JSON.stringify(call.args), 40),
-    `→ ${oneLine(JSON.stringify(value), 50)}`,
+    isOver ? `→ ${oneLine(JSON.stringify(call.value ?? call.error ?? null), 50)}` : '→ …',
   ]
 }
 
 type Answered = { answer: string; who: string; from: string; args?: unknown; reason?: string; rule?: unknown }
 
+type Approval = { asked: { approval: string }; answered?: Answered }
+
 /** Who said what to a call, and which other arguments it got from them. */
-function answerRows({ approvals }: JsonObject): string[][] {
-  return ((approvals ?? []) as { answered?: Answered }[]).flatMap(({ answered }) => {
-    if (answered === undefined) return [['', '', '', '  waits for an answer']]
-    const { answer, who, from, args, reason, rule } = answered
-    const said = [
-      `${answer} by ${who} (${from})`,
-      ...(args === undefined ? [] : [`with ${JSON.stringify(args)}`]),
-      ...(rule === undefined ? [] : [`and from then on: ${JSON.stringify(rule)}`]),
-      ...(reason === undefined ? [] : [`because: ${reason}`]),
-    ]
-    return [['', '', '', `  ${oneLine(said.join(', '), 110)}`]]
+function answerRows({ approvals, status }: JsonObject): string[][] {
+  return ((approvals ?? []) as Approval[]).map(({ asked, answered }) => {
+    if (answered !== undefined) return ['', '', '', `  ${oneLine(saidOf(answered), 110)}`]
+    const isOpen = status === 'asking'
+    return ['', '', '', isOpen ? `  waits for an answer: metier approve ${asked.approval}` : '  nobody answered']
   })
+}
+
+function saidOf({ answer, who, from, args, reason, rule }: Answered): string {
+  const said = [
+    `${answer} by ${who} (${from})`,
+    ...(args === undefined ? [] : [`with ${JSON.stringify(args)}`]),
+    ...(rule === undefined ? [] : [`and from then on: ${JSON.stringify(rule)}`]),
+    ...(reason === undefined ? [] : [`because: ${reason}`]),
+  ]
+  return said.join(', ')
 }
 
 type Traced = { operations: string[]; after: number; dropped?: number }
