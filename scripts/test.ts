@@ -23,6 +23,7 @@ const checks: Check[] = [
 const slow = [
   'src/catalog/catalog.test.ts',
   'src/catalog/guard.test.ts',
+  'src/catalog/hostile.test.ts',
   'src/catalog/oauth.test.ts',
   'src/gateway/approvals.test.ts',
   'src/gateway/elicit.test.ts',

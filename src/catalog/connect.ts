@@ -13,7 +13,7 @@ import { listenFor, listsOf, type Peer } from './attend.ts'
 import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
 import { HttpWire } from './http.ts'
-import { isInvalidResult, listTools } from './list-tools.ts'
+import { boundLists, isInvalidResult, isTooLong, listTools } from './list-tools.ts'
 import type { Oauth } from './oauth.ts'
 import { isTimeout } from './outcome.ts'
 import { SseWire } from './sse.ts'
@@ -58,20 +58,26 @@ export async function connect(
   let before: AppError | null = null
   for (const manner of mannersOf(config, remembered)) {
     const wire = openWire(config, surroundings, manner)
+    let isOpen = false
+    const opened = () => {
+      isOpen = true
+    }
     try {
-      return await converse(wire, manner, surroundings, signal)
+      return await converse(wire, manner, surroundings, signal, opened)
     } catch (error) {
       await wire.close()
       const late = signal.aborted && !stop.aborted
-      if (late) throw unreachable(whom, wire, new Error(`it did not open within ${limits.upstreamStartMsMax} ms`))
+      if (late) throw unreachable(whom, wire, tooLate)
       // Where even the oldest manner does not help, what was said before tells more.
       const problem: AppError = manner.overSse && before !== null ? before : unreachable(whom, wire, error)
-      if (!manner.goesOn(error)) throw problem
+      if (isOpen || !manner.goesOn(error)) throw problem
       before = problem
     }
   }
   throw new Error('the last manner never goes on')
 }
+
+const tooLate = new SdkError(SdkErrorCode.RequestTimeout, `it did not open within ${limits.upstreamStartMsMax} ms`)
 
 /** Over a pipe asking first may cost a server that dies of the question, so the old manner, which nearly all speak, comes first. */
 function mannersOf(config: ServerConfig, remembered: Era | null): Manner[] {
@@ -118,6 +124,7 @@ async function converse(
   { prior, mode }: Manner,
   { changed, peer }: Surroundings,
   signal: AbortSignal,
+  opened: () => void,
 ): Promise<Connection> {
   const toolsChanged = async () => {
     await changed(await listTools(client))
@@ -142,10 +149,13 @@ async function converse(
       },
     },
   )
+  boundLists(client)
   if (peer) listenFor(peer, client)
   const options = { timeout: limits.upstreamStartMsMax, signal }
   await client.connect(wire, prior === undefined ? options : { ...options, prior })
+  // What we remember may not be true any more: then the first request tells.
   if (prior !== undefined) hearChanges(client, peer !== undefined)
+  else opened()
   const definitions = await listTools(client, signal)
   const discover = client.getDiscoverResult()
   const modern = client.getProtocolEra() === 'modern' && discover !== undefined
@@ -191,7 +201,7 @@ export function unreachable({ name, config, secrets }: Whom, wire: Wire | null, 
 }
 
 function spokeOrSlept(error: unknown): boolean {
-  return error instanceof ProtocolError || isInvalidResult(error) || isTimeout(error)
+  return error instanceof ProtocolError || isInvalidResult(error) || isTooLong(error) || isTimeout(error)
 }
 
 /** Variables that the configuration names and nobody has set stand there as they were written. */

@@ -1,7 +1,8 @@
 /** A server behind an address: streamable HTTP, with the headers of the configuration. */
 import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { limits } from '#model'
-import { Receipts } from './receipts.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { Receipts, refuseDeep } from './receipts.ts'
 import { wasRefused } from './refused.ts'
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport['send']>[1]>
@@ -12,8 +13,9 @@ export class HttpWire extends StreamableHTTPClientTransport {
   readonly #open = new Map<unknown, AbortController>()
 
   constructor(url: string, headers: Record<string, string>, fetch: FetchLike) {
-    super(new URL(url), { requestInit: { headers }, fetch })
+    super(new URL(url), { requestInit: { headers }, fetch: boundedFetch(fetch) })
     this.onmessage = (message) => {
+      refuseDeep(message as Record<string, unknown>)
       this.receipts.arrived(message)
       if ('id' in message && !('method' in message)) this.#open.delete(message.id)
     }

@@ -21,6 +21,32 @@ export async function listTools(client: Client, signal?: AbortSignal): Promise<T
   }
 }
 
+/** The client asks for page after page by itself, whatever comes: all of them together are bounded here. */
+export function boundLists(client: Client): void {
+  const ask = client.request.bind(client) as (request: Asked, ...rest: unknown[]) => Promise<unknown>
+  let bytes = 0
+  const counted = async (request: Asked, ...rest: unknown[]) => {
+    const answer = await ask(request, ...rest)
+    if (request.method !== 'tools/list') return answer
+    bytes = (request.params?.cursor === undefined ? 0 : bytes) + JSON.stringify(answer).length
+    if (bytes > limits.catalogListBytesMax) throw tooLong
+    return answer
+  }
+  client.request = counted as Client['request']
+}
+
+type Asked = { method: string; params?: { cursor?: unknown } }
+
+const tooLong = new SdkError(
+  SdkErrorCode.ListPaginationExceeded,
+  `its list of tools has more than ${limits.catalogListBytesMax} bytes`,
+)
+
+/** It goes on for too long, or for ever. */
+export function isTooLong(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded
+}
+
 /** It answered, but not as the protocol says. */
 export function isInvalidResult(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.InvalidResult

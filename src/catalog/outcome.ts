@@ -1,6 +1,16 @@
 /** What a server said, or did not say, becomes one of the three outcomes of a try. */
 import { type CallToolResult, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { AppError, isObject, type Json, type JsonObject, type Try, toText, type Usage } from '#model'
+import {
+  AppError,
+  isObject,
+  isWithinDepth,
+  type Json,
+  type JsonObject,
+  limits,
+  type Try,
+  toText,
+  type Usage,
+} from '#model'
 import type { Receipt } from './receipts.ts'
 
 /** Structured content, else the text as JSON, else the text; several parts stay a list. */
@@ -10,7 +20,8 @@ export function resultOf({ structuredContent, content }: CallToolResult): Json {
   if (part === undefined) return null
   if (content.length > 1 || part.type !== 'text') return content as Json
   try {
-    return JSON.parse(part.text) as Json
+    const value = JSON.parse(part.text) as Json
+    return isWithinDepth(value, limits.upstreamDepthMax) ? value : part.text
   } catch {
     return part.text
   }

@@ -1,6 +1,6 @@
 /** What the wire knows of each tool call: whether its request left us, and whether an answer came back. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { isObject, limits, toText } from '#model'
+import { isObject, isWithinDepth, limits, toText } from '#model'
 
 export type Receipt = {
   state: 'waiting' | 'sent' | 'answered'
@@ -39,8 +39,9 @@ export class Receipts {
   }
 
   arrived(message: JSONRPCMessage): void {
-    if (!('id' in message) || 'method' in message || message.id === undefined) return
-    // As the client does: a server may give a number back as text.
+    if (!('id' in message) || 'method' in message) return
+    // As the client does: a server may give a number back as text. What is neither is no answer to it, nor to us.
+    if (typeof message.id !== 'number' && typeof message.id !== 'string') return
     const id = Number(message.id)
     const receipt = this.#byId.get(id)
     if (receipt !== undefined) receipt.state = 'answered'
@@ -57,4 +58,12 @@ export function understood(message: Record<string, unknown>): Record<string, unk
   if (isResult || (isError && result === undefined)) return message
   const said = `the server answered with what is no answer: ${toText(message).slice(0, limits.previewCharactersMax)}`
   return { jsonrpc: '2.0', id, error: { code: -32603, message: said } }
+}
+
+/** An answer that nobody could go down into is one all the same. In place: over a network the client reads the same message after us. */
+export function refuseDeep(message: Record<string, unknown>): void {
+  if ('method' in message || isWithinDepth(message, limits.upstreamDepthMax)) return
+  const said = `the server answered with what is nested more deeply than ${limits.upstreamDepthMax} levels`
+  delete message.result
+  message.error = { code: -32603, message: said }
 }

@@ -7,7 +7,8 @@ import {
   SSEClientTransport,
   SseError,
 } from '@modelcontextprotocol/client'
-import { Receipts } from './receipts.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { Receipts, refuseDeep } from './receipts.ts'
 import { isRefusal, wasRefused } from './refused.ts'
 
 export class SseWire extends SSEClientTransport {
@@ -19,9 +20,12 @@ export class SseWire extends SSEClientTransport {
 
   constructor(url: string, headers: Record<string, string>, fetch: FetchLike) {
     const failure: { error?: unknown } = {}
-    super(new URL(url), { requestInit: { headers }, fetch: fetchOrRefuse(fetch, failure) })
+    super(new URL(url), { requestInit: { headers }, fetch: boundedFetch(fetchOrRefuse(fetch, failure)) })
     this.#failure = failure
-    this.onmessage = (message) => this.receipts.arrived(message)
+    this.onmessage = (message) => {
+      refuseDeep(message as Record<string, unknown>)
+      this.receipts.arrived(message)
+    }
     // By itself it would open another stream, in which nobody has begun a conversation.
     this.onerror = (error) => void (error instanceof SseError && this.close())
   }

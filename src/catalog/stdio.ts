@@ -9,7 +9,7 @@ import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
 import { lineCutter, tailKeeper } from './lines.ts'
 import { endMarked } from './marks.ts'
-import { Receipts, understood } from './receipts.ts'
+import { Receipts, refuseDeep, understood } from './receipts.ts'
 
 export type StdioOptions = {
   command: string
@@ -85,6 +85,10 @@ export class StdioWire implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (!stdin?.writable || this.end !== null) throw new Error('the server is not running')
+    if (stdin.writableLength > limits.upstreamUnreadBytesMax) {
+      void this.close()
+      throw new Error('the server does not read what it is sent')
+    }
     const line = `${inOneLine(JSON.stringify(message))}\n`
     const receipt = this.receipts.leaving(message)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -141,6 +145,7 @@ export class StdioWire implements Transport {
       const value: unknown = JSON.parse(line.replace(/^\ufeff/, ''))
       for (const message of Array.isArray(value) ? value : [value]) {
         if (!isObject(message) || message.jsonrpc !== '2.0') throw new Error('not a JSON-RPC message')
+        refuseDeep(message)
         const heard = understood(message) as JSONRPCMessage
         this.receipts.arrived(heard)
         this.onmessage?.(heard)

@@ -1,7 +1,7 @@
 /** Judges arguments by a tool's input schema before a call, with an error that a model can act on. */
 import { createContext, Script } from 'node:vm'
 import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
-import { AppError, atPointer, isObject, type Json, type JsonObject, limits, type Tool } from '#model'
+import { AppError, atPointer, isObject, isWithinDepth, type Json, type JsonObject, limits, type Tool } from '#model'
 import { decoded, refersTo, signatureOf } from './signature.ts'
 
 /** Null when the arguments fit, or when the schema is of no use: then the server judges alone. */
@@ -143,7 +143,7 @@ function checkerOf({ digest, input }: Tool): Checker {
   if (known !== undefined) return known
   if (checkers.size >= limits.catalogToolsMax) checkers.clear()
   const text = JSON.stringify(input)
-  const bounded = text.length <= limits.toolSchemaBytesMax && isWithin(input, limits.toolSchemaDepthMax)
+  const bounded = text.length <= limits.toolSchemaBytesMax && isWithinDepth(input, limits.toolSchemaDepthMax)
   const validator = bounded ? new Validator(input as Schema, draftOf(input.$schema), false) : null
   const checker = { validator, heavy: isHeavy(text) }
   checkers.set(digest, checker)
@@ -155,9 +155,4 @@ function draftOf(name: unknown): SchemaDraft {
   if (text.includes('draft-04')) return '4'
   if (text.includes('draft-07') || text.includes('draft-06')) return '7'
   return text.includes('2019-09') ? '2019-09' : '2020-12'
-}
-
-function isWithin(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((member) => isWithin(member, depth - 1))
 }

@@ -1,7 +1,7 @@
 /** Tests of JSON as exact text, and of JSON Pointer by the table of RFC 6901. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { atPointer, isObject, RawJson, toText } from '#model'
+import { atPointer, isObject, isWithinDepth, RawJson, toText } from '#model'
 
 const document = JSON.parse(
   '{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\\\j":5,"k\\"l":6," ":7,"m~n":8}',
@@ -67,4 +67,14 @@ test('toText() says null for what JSON cannot say', () => {
 test('isObject() is true of objects that are no lists', () => {
   assert.equal(isObject({}), true)
   for (const value of [null, [], 'x', 1, undefined]) assert.equal(isObject(value), false)
+})
+
+test('isWithinDepth() counts levels of objects and lists, and survives more than any stack holds', () => {
+  const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
+  assert.deepEqual(
+    [isWithinDepth('text', 0), isWithinDepth(null, 0), isWithinDepth({}, 0), isWithinDepth({}, 1)],
+    [true, true, false, true],
+  )
+  assert.deepEqual([isWithinDepth(nested(3), 3), isWithinDepth({ a: 1, b: nested(3) }, 3)], [true, false])
+  assert.equal(isWithinDepth(nested(1_000_000), 512), false)
 })

@@ -28,6 +28,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Whether a JSON value has at most so many levels: whoever goes further down has no room left on the stack. Every answer passes here, so it makes no lists of its own. */
+export function isWithinDepth(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth <= 0) return false
+  if (Array.isArray(value)) return value.every((item) => isWithinDepth(item, depth - 1))
+  for (const key in value) if (!isWithinDepth(value[key as keyof typeof value], depth - 1)) return false
+  return true
+}
+
 /** The value at a JSON Pointer (RFC 6901); undefined where there is none. */
 export function atPointer(value: unknown, pointer: string): unknown {
   if (pointer === '') return value

@@ -170,7 +170,11 @@ export const limits = {
   upstreamStopMsMax: 2000,
   upstreamIdleMsDefault: 300_000,
   upstreamConcurrencyDefault: 4,
+  /** Of one message of a server, over whichever wire. */
   upstreamLineBytesMax: 256 * 1024 * 1024,
+  upstreamDepthMax: 512,
+  /** Of what a server was sent and has not read. */
+  upstreamUnreadBytesMax: 64 * 1024 * 1024,
   upstreamStderrBytesMax: 16 * 1024,
   catalogToolsMax: 100_000,
   toolNameCharactersMax: 256,
@@ -207,6 +211,8 @@ export const limits = {
   /** Of a server's last words, what stands in an error. */
   upstreamReasonCharactersMax: 1000,
   catalogPagesMax: 1000,
+  /** Of the definitions of one server's tools, over all pages. */
+  catalogListBytesMax: 64 * 1024 * 1024,
   /** A server that could not be asked for its tools is asked again after this time. */
   upstreamAskAgainMs: 10_000,
   /** How long a search waits for servers of which nothing is remembered. */
