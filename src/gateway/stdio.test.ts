@@ -62,14 +62,14 @@ test('serveStdio() writes nothing but protocol to stdout, survives garbage, and 
   ]
   for (const message of messages)
     child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
-  while (out.split('\n').length <= 3) await once(child.stdout, 'data')
+  while (out.split('\n').length <= 5) await once(child.stdout, 'data')
   child.stdin.end()
   const [code] = await once(child, 'close')
   const ids = out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).id)
-  assert.deepEqual([code, ids], [0, [1, 3, 4]])
+  assert.deepEqual([code, ids], [0, [null, null, 1, 3, 4]])
   assert.equal(out.includes('\u2028'), false)
   assert.match(err, /"status":"running"/)
 })

@@ -2,7 +2,7 @@
 import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
 import { limits } from '#model'
 import { formKey, openForms } from './elicit.ts'
-import { LinesTransport } from './lines.ts'
+import { HostWire } from './host-wire.ts'
 import { isListening } from './mcp.ts'
 import type { ProtocolEra } from './on-call.ts'
 import { type Connected, connected, type Passable } from './passthrough-door.ts'
@@ -42,7 +42,7 @@ export async function serveStdio({
     through = await connected({ verbs, forms, ...passthrough }, era)
     return through.server
   }
-  const transport = new LinesTransport(process.stdin, process.stdout)
+  const transport = new HostWire(process.stdin, process.stdout)
   const connection = serveEras(newServer, {
     transport,
     onerror: (error) => process.stderr.write(`metier: stdio: ${error.message.slice(0, limits.previewCharactersMax)}\n`),

@@ -257,6 +257,9 @@ export const limits = {
   httpStreamPageEvents: 500,
   httpHeartbeatMs: 15_000,
   stdioMessageBytesMax: 4 * 1024 * 1024,
+  /** Of a host that started us: what it has not read, and what it waits for. */
+  stdioUnreadBytesMax: 16 * 1024 * 1024,
+  stdioRequestsMax: 10_000,
   clientNameCharactersMax: 128,
 
   ...scriptLimits,
