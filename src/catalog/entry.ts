@@ -100,7 +100,7 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   const passage = (asked: PassageOptions) => {
     const held = new Passage(
       name,
-      (peer) => new Upstream({ ...own, peer }),
+      (peer) => new Upstream({ ...own, peer, opening: () => makeRoom(name, passages) }),
       asked,
       () => passages.delete(held),
     )
@@ -111,6 +111,16 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   const lines = { upstream, passages, passage, oauth }
   const entry: Entry = { name, digest, tools, shapes, live: false, ...lines, asking: null, failure: null }
   return entry
+}
+
+/** Each client has a conversation of its own, which may be a process: of those that nobody uses, the one that rested longest ends. */
+function makeRoom(name: string, passages: ReadonlySet<Passage>): void {
+  const open = [...passages].filter(({ isOpen }) => isOpen)
+  if (open.length < limits.passagesOpenMax) return
+  const [resting] = open.filter(({ isResting }) => isResting).sort((left, right) => left.usedAt - right.usedAt)
+  if (resting !== undefined) return resting.rest()
+  const message = `Cannot reach the server "${name}" for another client: ${limits.passagesOpenMax} are in the middle of something; try again later`
+  throw new AppError('BUDGET_EXCEEDED', message, { passages: limits.passagesOpenMax })
 }
 
 /** A server whose headers say who we are has no use for a login. */

@@ -199,6 +199,72 @@ test('try() of a server behind an address takes an answer that is nested without
   assert.equal(brief(await attempt(catalog, 'web:call')), 'answered TOOL_ERROR')
 })
 
+test('a server that asks more at once than anybody could answer is told so, and the questions before are answered', async (t) => {
+  const catalog = open(t, {
+    curious: hostile({
+      call: `const asked = Array.from({ length: 100 }, (_, at) => 'q' + at)
+        const answers = []
+        const count = (key) => answers.filter((answer) => key in answer).length
+        process.stdin.on('data', (chunk) => {
+          for (const line of String(chunk).split('\\n').filter(Boolean)) answers.push(JSON.parse(line))
+          if (answers.length === 100) say(id, text(count('result') + ' answered, ' + count('error') + ' refused'))
+        })
+        for (const id of asked) send({ id, method: 'elicitation/create', params: { message: id, requestedSchema: { type: 'object', properties: {} } } })`,
+    }),
+  })
+  const capabilities = { elicitation: {} }
+  const passage = catalog.passage('curious', { capabilities, shared: false, heard: () => {} })
+  const tool = (await catalog.tool('curious:call'))!
+  const ask = () => pause(200, { action: 'accept', content: {} })
+  const signal = new AbortController().signal
+  const outcome = await catalog.try(tool, {}, { signal, timeoutMs: 10_000, attendant: { passage, ask } })
+  const { questionsAtOnceMax: most } = limits
+  assert.equal(brief(outcome), `${most} answered, ${100 - most} refused`)
+})
+
+test('passage() of ever more clients opens only so many conversations with a server: one that rests ends and is begun again', async (t) => {
+  const sessions = new Set<string>()
+  let begun = 0
+  const server = createServer(async (request, response) => {
+    const sent = Buffer.concat(await Array.fromAsync(request)).toString()
+    const session = String(request.headers['mcp-session-id'])
+    if (request.method === 'DELETE') sessions.delete(session)
+    if (request.method !== 'POST') return void response.writeHead(request.method === 'DELETE' ? 200 : 405).end()
+    const { id, method } = JSON.parse(sent)
+    if (id === undefined) return void response.writeHead(202).end()
+    if (!['initialize', 'tools/list'].includes(method)) return void response.writeHead(400).end()
+    if (method === 'initialize') sessions.add(`s${++begun}`)
+    const hello = {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'x', version: '1' },
+    }
+    const headers = {
+      'content-type': 'application/json',
+      ...(method === 'initialize' && { 'mcp-session-id': `s${begun}` }),
+    }
+    const result = method === 'initialize' ? hello : { tools: [] }
+    response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const catalog = open(t, { web: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` } })
+  const { passagesOpenMax: most } = limits
+  const { signal } = new AbortController()
+  const clients = Array.from({ length: most + 10 }, () =>
+    catalog.passage('web', { capabilities: {}, shared: false, heard: () => {} }),
+  )
+  const ask = (passage: (typeof clients)[number]) => passage.request('tools/list', {}, {}, signal)
+  for (const passage of clients) assert.deepEqual(await ask(passage), { tools: [] })
+  for (let round = 0; round < 100 && sessions.size > most; round++) await pause(10)
+  assert.equal(sessions.size, most)
+  assert.deepEqual(await ask(clients[0]!), { tools: [] }, 'whose conversation ended begins another')
+  const leaving = await Promise.all(clients.slice(-most).map((passage) => passage.listen([], signal)))
+  await assert.rejects(ask(clients[0]!), /^.*Cannot reach the server "web" for another client: \d+ are in the middle/)
+  await leaving[0]!()
+  assert.deepEqual(await ask(clients[0]!), { tools: [] })
+})
+
 test('boundedFetch() breaks off a message that is too long, and lets a stream of short ones go on for ever', async () => {
   const answering = (type: string, chunks: string[]) => {
     const fetch = boundedFetch(

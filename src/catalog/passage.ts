@@ -17,6 +17,8 @@ export type PassageOptions = {
 
 export class Passage {
   readonly server: string
+  /** When it was used last. */
+  usedAt = 0
   readonly #upstream: Upstream
   readonly #options: PassageOptions
   /** Those whose requests are under way, the newest last. */
@@ -27,6 +29,7 @@ export class Passage {
   /** Among strangers it matters who is asked. */
   readonly #mayAsk: boolean
   readonly #turns = openSlots(1)
+  #questions = 0
   readonly #subscriptions = new Map<string, { count: number; end(): Promise<void> }>()
 
   constructor(server: string, open: (peer: Peer) => Upstream, options: PassageOptions, closed: () => void) {
@@ -53,6 +56,19 @@ export class Passage {
 
   get isIdle(): boolean {
     return this.#present.size === 0 && this.#subscriptions.size === 0
+  }
+
+  /** The server is spoken with, and nobody needs it just now, or listens to it. */
+  get isResting(): boolean {
+    return this.#upstream.isOpen && !this.#upstream.isUsed
+  }
+
+  get isOpen(): boolean {
+    return this.#upstream.isOpen
+  }
+
+  rest(): void {
+    this.#upstream.rest()
   }
 
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try> {
@@ -153,14 +169,19 @@ export class Passage {
     try {
       return await work()
     } finally {
+      this.usedAt = performance.now()
       this.#present.delete(attendant)
       leave()
     }
   }
 
+  /** A server that asks without end does not pile up its questions before a human. */
   async #asked(question: Question): Promise<JsonObject> {
     const ask = [...this.#present].findLast((attendant) => attendant.ask !== undefined)?.ask ?? nobody
-    return ask(question, null)
+    if (this.#questions >= limits.questionsAtOnceMax)
+      throw new Error(`${limits.questionsAtOnceMax} questions wait for an answer; ask when one is answered`)
+    this.#questions++
+    return ask(question, null).finally(() => this.#questions--)
   }
 
   #heard(notification: Heard): void {

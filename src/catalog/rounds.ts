@@ -18,7 +18,12 @@ export async function inRounds<Result extends object>(
       inputRequests?: Record<string, Question>
       requestState?: string
     }
-    const asked = Object.entries(inputRequests).map(async ([key, question]) => [key, await ask(question, key)] as const)
+    const questions = Object.entries(inputRequests)
+    if (questions.length > limits.questionsAtOnceMax)
+      throw new Error(
+        `the server asked ${questions.length} questions at once, at most ${limits.questionsAtOnceMax} are asked`,
+      )
+    const asked = questions.map(async ([key, question]) => [key, await ask(question, key)] as const)
     const inputResponses = Object.fromEntries(await meanwhile(Promise.all(asked)))
     round = { inputResponses, ...(requestState !== undefined && { requestState }) }
   }

@@ -19,6 +19,8 @@ export type UpstreamOptions = Surroundings & {
   era: () => Era | null
   /** A conversation was opened, in this era. */
   opened: (era: Era) => void
+  /** A conversation is about to be opened; throws where there is no room for it. */
+  opening?: () => void
   /** Why a tool may not be called as it is now; asked when the server runs, and so has said what it has. */
   problemOf: (tool: Tool) => AppError | null
 }
@@ -120,6 +122,20 @@ export class Upstream {
     return () => this.#left()
   }
 
+  /** There is a conversation, whether it is used or not. */
+  get isOpen(): boolean {
+    return this.#line !== null
+  }
+
+  get isUsed(): boolean {
+    return this.#open > 0 || this.#lives.areUsed
+  }
+
+  /** Ends a conversation that nobody uses now; the next use begins another. */
+  rest(): void {
+    if (!this.isUsed) void this.#disconnect()
+  }
+
   /** The run has used the server before: what it began there may be gone. */
   carryOver(run: string): void {
     if (this.#options.config.stateful) this.#lives.carryOver(run)
@@ -187,7 +203,8 @@ export class Upstream {
   #connect(): Line {
     if (this.#closed) throw new Error('the catalogue is closed')
     if (this.#line !== null) return this.#line
-    const { name, config, era, opened, changed } = this.#options
+    const { name, config, era, opening, opened, changed } = this.#options
+    opening?.()
     const stop = new AbortController()
     const made = connect(name, config, this.#options, era(), stop.signal).then(async (connection) => {
       connection.client.onclose = () => this.#drop(line)
@@ -233,8 +250,7 @@ export class Upstream {
   #rest(): void {
     clearTimeout(this.#idle)
     if (this.#open > 0 || this.#closed) return
-    const isIdle = () => this.#open === 0 && !this.#lives.areUsed
-    this.#idle = setTimeout(() => isIdle() && void this.#disconnect(), this.#options.config.idleMs).unref()
+    this.#idle = setTimeout(() => this.rest(), this.#options.config.idleMs).unref()
   }
 
   #unreachable(wire: Wire | null, error: unknown): AppError {

@@ -10,7 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Attendant, Question } from '#catalog'
-import { AppError, isObject, type JsonObject, limits, toText } from '#model'
+import { isObject, type JsonObject, limits, toText } from '#model'
 
 type Ask = NonNullable<Attendant['ask']>
 /** How the client is asked, and how it is asked no longer. */
@@ -30,7 +30,7 @@ export class Exchanges {
     const state = mcpReq.requestState()
     const exchange = state === undefined ? this.#begin(params, work) : this.#find(String(state), params)
     const answer = await exchange.next(context)
-    if (answer.resultType === 'input_required') this.#open.set(String(answer.requestState), exchange)
+    if (answer.resultType === 'input_required') this.#wait(String(answer.requestState), exchange)
     return answer
   }
 
@@ -40,11 +40,13 @@ export class Exchanges {
   }
 
   #begin(params: JsonObject, work: Work): Exchange {
-    if (this.#open.size >= limits.exchangesMax) {
-      const message = `Cannot begin: ${limits.exchangesMax} requests wait for an answer to a question; answer one of them`
-      throw new AppError('BUDGET_EXCEEDED', message, { exchanges: limits.exchangesMax })
-    }
     return new Exchange(digestOf(params), work, (state) => this.#open.delete(state))
+  }
+
+  /** Where too many wait, the one that has waited longest goes on without its answer: others must not pay for hosts that never answer. */
+  #wait(state: string, exchange: Exchange): void {
+    if (this.#open.size >= limits.exchangesMax) this.#open.values().next().value!.giveUp()
+    this.#open.set(state, exchange)
   }
 
   /** A state is good once, and only for the request that it was given to. */

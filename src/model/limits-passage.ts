@@ -4,6 +4,7 @@ export const passageLimits = {
   listChangedMs: 50,
   /** Questions of servers: how often in one request, how long each waits for its answer, how many wait at a time. */
   questionRoundsMax: 16,
+  questionsAtOnceMax: 32,
   questionAnswerMsMax: 10 * 60 * 1000,
   /** How long the first of several questions waits for the others. */
   questionsTogetherMs: 20,
@@ -12,5 +13,7 @@ export const passageLimits = {
   passedRequestMsMax: 10 * 60 * 1000,
   /** Conversations with one server that are held for clients, and subscriptions in each. */
   passagesMax: 8,
+  /** Of one server for all clients: one that nobody uses gives way, and is begun again when it is needed. */
+  passagesOpenMax: 64,
   passageSubscriptionsMax: 256,
 } as const
