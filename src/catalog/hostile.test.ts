@@ -147,7 +147,7 @@ test('tools() takes ten thousand tools, names of every kind, and schemas that re
   for (const name of ['hasOwnProperty', '']) assert.equal(await catalog.tool(`named:${name}`), undefined)
 })
 
-test('a server that asks without end and reads no answer is ended; one that only talks without end keeps nobody waiting', async (t) => {
+test('a server that asks without end and reads no answer is ended, and one that only talks without end keeps nobody waiting', async (t) => {
   const catalog = open(t, {
     deaf: hostile({
       call: `say(id, text(process.pid)); process.stdin.pause(); flood({ id: 'x'.repeat(100_000), method: 'ping' })`,
