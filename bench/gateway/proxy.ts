@@ -1,23 +1,12 @@
 /** The least that a durable gateway on this SDK can cost: it passes a call on, and syncs one page to disk before and after. */
-import { fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { type CallToolResult, Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { openJournal } from './journal.ts'
 
 const [file, upstream] = process.argv.slice(2) as [string, string]
-const pageBytes = 4096
-const pages = 1024
-const page = Buffer.alloc(pageBytes)
-const journal = openSync(file, 'w')
-writeSync(journal, Buffer.alloc(pageBytes * pages))
-let written = 0
-
-function commit(): void {
-  writeSync(journal, page, 0, pageBytes, (written++ % pages) * pageBytes)
-  fdatasyncSync(journal)
-}
-
+const commit = openJournal(file)
 const client = new Client({ name: 'proxy', version: '1.0.0' })
 const env = { PATH: process.env.PATH! }
 await client.connect(new StdioClientTransport({ command: process.execPath, args: [upstream], env, stderr: 'ignore' }))
