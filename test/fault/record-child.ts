@@ -11,7 +11,11 @@ const chains = Array.from({ length: mode === 'hold' ? 1 : 3 }, () => store.start
 await Promise.all(chains.map((chain) => chain.durable()))
 say({ process: store.process, runs: chains.map(({ run }) => run) })
 
-if (mode === 'load') await Promise.all(chains.map((chain, i) => load(chain, i, Number.POSITIVE_INFINITY)))
+// All at once, then one alone: commits are made in two places, and both must hold.
+for (let round = 0; mode === 'load'; round++) {
+  await Promise.all(chains.map((chain, i) => load(chain, i, 20)))
+  await load(chains[round % chains.length]!, round % chains.length, 20)
+}
 if (mode === 'share') {
   await Promise.all(chains.map((chain, i) => load(chain, i, 200)))
   await Promise.all(chains.map((chain) => chain.finish({ status: 'done', callCount: 0, ms: 1 })))
@@ -24,7 +28,7 @@ if (mode === 'hold') {
 /** Says each event after it is durable; some are large, so that blobs are written too. */
 async function load(chain: Chain, which: number, count: number): Promise<void> {
   for (let i = 1; i <= count; i++) {
-    const value = i % 40 === which ? `${chain.run} ${i} `.repeat(2000) : { i }
+    const value = i % 20 === which ? `${chain.run} ${i} `.repeat(2000) : { i }
     const { n } = chain.append('call.resolved', {
       call: `${i}`,
       attempt: 1,
