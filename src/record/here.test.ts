@@ -1,15 +1,17 @@
 /** Where a write is committed: by the thread that asks, or by the writer's; the right to write is in one place at a time. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
 import { limits } from '#model'
+import { temporaryFolder } from '#test'
 import type { Chain } from './chain.ts'
 import { openHere } from './here.ts'
 import type { Request } from './request.ts'
 import { openSample, startSample } from './sample.test.ts'
-import type { Store } from './store.ts'
+import { openStore, type Store } from './store.ts'
 import { verify } from './verify.ts'
 
 function write(chain: Chain): Promise<void> {
@@ -119,4 +121,28 @@ test('fits() lets one small write alone through, and none for a while after the 
   assert.equal(here.fits([asks('d'), asks('d')]), false, 'it is not alone')
   assert.equal(here.fits([asks('d', limits.commitHereCharactersMax + 1)]), false, 'it is long')
   assert.equal(here.fits([{ id: 1, ask: { kind: 'checkpoint', at: 1 } }]), false, 'it takes long')
+})
+
+test('a disk that fails under a commit here ends the store: nothing more is written, and no thread is left', async (t) => {
+  const threads: Worker[] = []
+  process.on('worker', (thread) => threads.push(thread))
+  const store = await openStore({ home: join(temporaryFolder(t), 'home') })
+  const chain = startSample(store)
+  await write(chain)
+  // As SQLite says it: the kernel reports such a failure once, so nobody may try again.
+  const { run } = StatementSync.prototype
+  const broken = t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...values: unknown[]) {
+    if (this.sourceSQL === 'COMMIT') throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
+    return Reflect.apply(run, this, values)
+  })
+  await assert.rejects(write(chain), /disk I\/O error/)
+  broken.mock.restore()
+  assert.throws(() => chain.append('call.sent', { call: '1', attempt: 2 }), /disk I\/O error/)
+  await assert.rejects(store.appendHome('run.opened', { run: chain.run }), /disk I\/O error/)
+  await assert.rejects(store.close(), /disk I\/O error/)
+  const ended = -1
+  assert.deepEqual(
+    threads.map(({ threadId }) => threadId),
+    [ended],
+  )
 })

@@ -63,7 +63,10 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
       if (waiting.size === 0 && !isClosing) thread.unref()
     })
     thread.on('error', fail)
-    thread.on('exit', () => fail(new Error(isClosing ? 'the store was closed' : 'its writer has ended')))
+    thread.on('exit', () => {
+      worker = undefined
+      fail(new Error(isClosing ? 'the store was closed' : 'its writer has ended'))
+    })
     thread.unref()
     return thread
   }
@@ -89,7 +92,11 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
   }
 
   function takeBack(owned: Owned): void {
-    here.giveOwned(owned)
+    try {
+      here.giveOwned(owned)
+    } catch (error) {
+      return fail(error)
+    }
     isHere = true
     returning?.resolve()
     returning = null
@@ -156,7 +163,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
 
   return {
     start() {
-      worker ??= startThread()
+      if (!failure) worker ??= startThread()
     },
     sendAhead(part) {
       if (failure) return
@@ -180,7 +187,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
       isRested = true
       post()
       here.close(worker === undefined)
-      if (!worker || failure) return fail(new Error('the store was closed'))
+      if (!worker) return fail(new Error('the store was closed'))
       tell('close')
       await once(worker, 'exit')
     },
