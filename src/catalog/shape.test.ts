@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Json, limits } from '#model'
-import { mergeShapes, schemaOf, shapeOf } from './shape.ts'
+import { covers, mergeShapes, schemaOf, shapeOf } from './shape.ts'
 import { signatureOf } from './signature.ts'
 
 const said = (...values: Json[]) => signatureOf(schemaOf(values.map(shapeOf).reduce(mergeShapes)))
@@ -27,6 +27,37 @@ test('mergeShapes() comes to rest, whatever the order', () => {
   const shape = values.map(shapeOf).reduce(mergeShapes)
   for (const value of values) assert.deepEqual(mergeShapes(shape, shapeOf(value)), shape)
   assert.deepEqual(values.toReversed().map(shapeOf).reduce(mergeShapes), shape)
+})
+
+test('covers() says yes only where another answer would change nothing, and does so of one like those before', () => {
+  const parts: Json[] = [
+    1,
+    'x',
+    null,
+    true,
+    [],
+    [1],
+    ['x', null],
+    {},
+    { a: 1 },
+    { a: 'x' },
+    { a: 1, b: 2 },
+    { __proto__x: 1 },
+  ]
+  const values = parts.flatMap((part): Json[] => [part, [part, part], { in: part }, { in: [part], of: part }])
+  let covered = 0
+  for (const one of values) {
+    for (const other of values) {
+      const shape = [one, other].map(shapeOf).reduce(mergeShapes)
+      for (const value of values) {
+        if (!covers(shape, value)) continue
+        covered += 1
+        assert.deepEqual(mergeShapes(shape, shapeOf(value)), shape, JSON.stringify([one, other, value]))
+      }
+      assert.equal(covers(shape, one) && covers(shape, other), true, JSON.stringify([one, other]))
+    }
+  }
+  assert.ok(covered > 2 * values.length ** 2)
 })
 
 test('shapeOf() takes an object with too many different keys for a table, also when they come one by one', () => {

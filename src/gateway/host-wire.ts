@@ -2,9 +2,9 @@
 import type { Readable, Writable } from 'node:stream'
 import {
   isJSONRPCNotification,
+  isJSONRPCRequest,
   isJSONRPCResponse,
   type JSONRPCMessage,
-  type JSONRPCRequest,
   type Transport,
 } from '@modelcontextprotocol/server'
 import { inOneLine, isObject, isWithinDepth, limits } from '#model'
@@ -106,7 +106,7 @@ export class HostWire implements Transport {
   #take(message: unknown): void {
     const refuse = (why: string, code = invalidRequest) => this.#refuse(idOf(message), code, why)
     if (!isWithinDepth(message, limits.httpBodyDepthMax)) return refuse(tooDeep)
-    if (!isRequest(message)) {
+    if (!isJSONRPCRequest(message)) {
       if (!isJSONRPCNotification(message) && !isJSONRPCResponse(message))
         return refuse('Cannot read the message: it is neither a request nor a notification nor an answer')
       // A cancelled request gets no answer.
@@ -126,13 +126,6 @@ export class HostWire implements Transport {
     const answer = { jsonrpc: '2.0', id, error: { code, message } }
     if (id === null || !this.#open.has(id)) this.send(answer as JSONRPCMessage).catch(() => {})
   }
-}
-
-/** As far as we answer for it: the server judges the rest. */
-function isRequest(message: unknown): message is JSONRPCRequest {
-  if (!isObject(message) || message.jsonrpc !== '2.0' || typeof message.method !== 'string') return false
-  const { id, params } = message
-  return (typeof id === 'string' || Number.isInteger(id)) && (params === undefined || isObject(params))
 }
 
 const tooLong = `Cannot read the message: at most ${limits.stdioMessageBytesMax} bytes are read; send less at once`

@@ -33,10 +33,9 @@ export function onCall(
 }
 
 function callIn(params: unknown): Call {
-  const { name, arguments: input, _meta } = isObject(params) ? params : {}
+  const { name, arguments: input } = isObject(params) ? params : {}
   if (typeof name !== 'string') throw invalid('"name" is not a text')
   if (input !== undefined && !isObject(input)) throw invalid('"arguments" is not an object')
-  if (_meta !== undefined && !isObject(_meta)) throw invalid('"_meta" is not an object')
   return params as Call
 }
 
