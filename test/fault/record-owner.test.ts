@@ -60,7 +60,7 @@ test('three processes write at once: every event is there, and every chain verif
   const home = join(temporaryFolder(t), 'home')
   const keepers = [1, 2, 3].map(() => startKeeper(t, home, 'share'))
   const said = await Promise.all(keepers.map(({ ready }) => ready))
-  const codes = await Promise.all(keepers.map(({ child }) => new Promise((resolve) => child.once('close', resolve))))
+  const codes = await Promise.all(keepers.map(({ ended }) => ended))
   assert.deepEqual(codes, [0, 0, 0])
   const verdict = await verify(home)
   assert.equal(verdict.ok, true, verdict.reason)

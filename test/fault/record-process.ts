@@ -28,6 +28,8 @@ export type Keeper = {
   ready: Promise<Said>
   /** Of each run, the last event that was said to be durable. */
   durable: Map<RunId, number>
+  /** Its exit code, however early it ended. */
+  ended: Promise<number | null>
   /** The next thing it says. */
   next(): Promise<Said>
   ask(): Promise<Said>
@@ -38,7 +40,7 @@ export function startKeeper(t: TestContext, home: string, mode: 'load' | 'hold' 
   const child = spawn(process.execPath, [join(import.meta.dirname, 'record-child.ts'), home, mode], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const ended = once(child, 'close')
+  const ended = once(child, 'close').then(([code]) => code as number | null)
   const durable = new Map<RunId, number>()
   const lines = createInterface({ input: child.stdout! })
   lines.on('line', (line) => {
@@ -56,5 +58,5 @@ export function startKeeper(t: TestContext, home: string, mode: 'load' | 'hold' 
     child.stdin!.write('\n')
     return answer
   }
-  return { child, ready: next(), durable, next, ask, kill }
+  return { child, ready: next(), durable, ended, next, ask, kill }
 }
