@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type AppError, fromErrorData, limits } from '#model'
-import type { Owned } from './head.ts'
 import { openHere } from './here.ts'
 import {
   type Ack,
@@ -12,6 +11,7 @@ import {
   pack,
   type Reply,
   type Request,
+  type Returned,
   type WriterData,
 } from './request.ts'
 import { storeError } from './store-error.ts'
@@ -58,7 +58,7 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     const thread = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data })
     thread.on('message', (reply: Reply) => {
       if (Array.isArray(reply)) for (const ack of reply) settle(ack)
-      else if (reply !== 'checkpoint is due') takeBack(reply.owned)
+      else if (reply !== 'checkpoint is due') takeBack(reply)
       else if (!isClosing) onCheckpointDue()
       if (waiting.size === 0 && !isClosing) thread.unref()
     })
@@ -91,7 +91,8 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     returning?.resolve()
   }
 
-  function takeBack(owned: Owned): void {
+  function takeBack({ acks, owned }: Returned): void {
+    for (const ack of acks) settle(ack)
     try {
       here.giveOwned(owned)
     } catch (error) {
@@ -120,9 +121,11 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     if (isHere && isLone && committed(requests)) return
     isAhead = false
     goThere()
-    tell(requests.map(pack))
+    const packed = requests.map(pack)
+    // Whoever is alone again may write here next.
+    if (isLone) returning = Promise.withResolvers()
+    tell(isLone ? { last: packed } : packed)
     worker!.ref()
-    if (isLone) askBack()
   }
 
   /** False where somebody else was at it. */
@@ -145,11 +148,6 @@ export function openQueue(data: WriterData, onCheckpointDue: () => void): Writer
     isRested = true
     if (commitsHere % limits.tendCommits === 0 && !isClosing && !failure) tell('tend')
     post()
-  }
-
-  function askBack(): void {
-    returning = Promise.withResolvers()
-    tell('give back')
   }
 
   /** Of many asks the first go ahead; they are committed with the rest. */

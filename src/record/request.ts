@@ -43,10 +43,11 @@ export type Ack = number | { id: number; value?: unknown; error?: ErrorData }
 
 /**
  * `early` are asks that are committed with the next list: both threads work at once. The heads of the runs that we own come with the
- * right to write, and go back with it. Whoever wrote without the thread has it tend the log now and then.
+ * right to write, and go back with it, after the `last` asks. Whoever wrote without the thread has it tend the log now and then.
  */
-export type Message = Packed[] | { early: Packed[] } | { owned: Owned } | Part | 'give back' | 'tend' | 'close'
-export type Reply = Ack[] | { owned: Owned } | 'checkpoint is due'
+export type Message = Packed[] | { early: Packed[] } | { last: Packed[] } | { owned: Owned } | Part | 'tend' | 'close'
+export type Reply = Ack[] | Returned | 'checkpoint is due'
+export type Returned = { acks: Ack[]; owned: Owned }
 
 export type WriterData = { home: string; process: string }
 

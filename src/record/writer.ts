@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { limits } from '#model'
 import { checkpointIsDue } from './checkpoint.ts'
 import { closeLedger, commit } from './commit.ts'
+import type { Owned } from './head.ts'
 import { lastSeq, openLedger } from './ledger.ts'
 import { tendLog } from './log.ts'
 import { openParts } from './parts.ts'
@@ -18,16 +19,22 @@ let isTold = false
 
 port.on('message', (first: Message) => {
   const requests: Request[] = []
+  let isLast = false
   let message: Message | undefined = first
   while (message !== undefined && typeof message !== 'string') {
     if (Array.isArray(message)) requests.push(...early.splice(0), ...message.map(parts.complete))
     else if ('early' in message) early.push(...message.early.map(parts.prepare))
     else if ('owned' in message) ledger.owned = message.owned
-    else parts.keep(message)
+    else if ('last' in message) {
+      requests.push(...early.splice(0), ...message.last.map(parts.complete))
+      isLast = true
+    } else parts.keep(message)
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
-  if (requests.length > 0) reply(commit(ledger, requests))
-  if (message === 'give back') giveBack()
+  const acks = requests.length > 0 ? commit(ledger, requests) : []
+  // In one breath: whoever hears that it is done can write on.
+  if (isLast) reply({ acks, owned: giveUp() })
+  else if (acks.length > 0) reply(acks)
   // Others wrote meanwhile.
   if (message === 'tend') ledger.pending.lastSeq = lastSeq(ledger)
   tend()
@@ -35,9 +42,10 @@ port.on('message', (first: Message) => {
 })
 
 /** The heads go with the right to write: who has them is the only one who does. */
-function giveBack(): void {
-  reply({ owned: ledger.owned })
+function giveUp(): Owned {
+  const { owned } = ledger
   ledger.owned = new Map()
+  return owned
 }
 
 /** After the answers, so that nobody waits for it. */
