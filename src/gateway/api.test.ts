@@ -56,7 +56,7 @@ test('GET /api/runs gives no more than are asked for, and refuses what is no num
   const { url, verbs } = await openDoor(t)
   for (let i = 0; i < 3; i++) await verbs.execute({ args: { i } }, { actor: { kind: 'cli', name: 'test' } })
   const newest = JSON.parse((await send(`${url}/api/runs?limit=2`)).text)
-  assert.deepEqual(newest, verbs.runs(2))
+  assert.deepEqual(newest, verbs.runs({ limit: 2 }))
   assert.equal(newest.length, 2)
   for (const limit of ['0', '-1', 'many', '1e3', '']) {
     const { status, text } = await send(`${url}/api/runs?limit=${limit}`)

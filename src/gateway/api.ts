@@ -28,7 +28,7 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
     '/': (_, response) => sendPage(response, url, version),
     '/healthz': (_, response) => sendJson(response, { ok: true, version }),
     '/metrics': (_, response) => sendMetrics(response, verbs, version),
-    '/api/runs': ({ url = '' }, response) => sendJson(response, verbs.runs(limitOf(url))),
+    '/api/runs': ({ url = '' }, response) => sendJson(response, verbs.runs({ limit: limitOf(url) })),
     '/api/events': sendEvents,
     '/api/tools': (_, response) => sendTools(response, verbs),
     '/api/ledger': async (_, response) => sendJson(response, await verbs.recentLedger()),

@@ -296,7 +296,7 @@ test('a request that is cancelled while its form is open cancels the run', async
     return new Promise(() => {})
   })
   await assert.rejects(execute(`return (await ${add('x')}).total`, stop.signal))
-  while (verbs.runs(1)[0]!.status !== 'cancelled') await pause(10)
+  while (verbs.runs({ limit: 1 })[0]!.status !== 'cancelled') await pause(10)
   assert.deepEqual(verbs.approvals(), [])
 })
 

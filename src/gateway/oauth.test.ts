@@ -171,5 +171,5 @@ test('no token is passed upstream, and the record says who asked', async (t) => 
   const started = verbs.store.events(run as never)[0]!
   assert.equal((started.body as { actor: { name: string } }).actor.name, 'ada (host)')
   assert(!JSON.stringify(verbs.store.events(run as never)).includes(token))
-  assert.equal((await verbs.runs(1))[0]!.run, run)
+  assert.equal((await verbs.runs({ limit: 1 }))[0]!.run, run)
 })

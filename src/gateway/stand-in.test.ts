@@ -80,7 +80,7 @@ export function standIn(): StandIn {
       const { run, status, answer } = find((input as JsonObject).run)
       return { run, status, value: answer.result ?? null, offset: 0, next: null, bytes: 2, digest: 'none' }
     },
-    runs: (limit) =>
+    runs: ({ limit } = {}) =>
       [...runs.values()]
         .map(({ run, status, key }) => ({ run, status, key }))
         .reverse()

@@ -253,6 +253,8 @@ export const limits = {
   gatewayTokenCharactersMin: 32,
   /** Over HTTP, where no other number is asked for. */
   runsListedDefault: 1000,
+  /** At a terminal, where nobody reads a thousand lines. */
+  runsShownDefault: 50,
   httpStreamsMax: 64,
   httpStreamPageEvents: 500,
   httpHeartbeatMs: 15_000,

@@ -34,12 +34,15 @@ export type Budget = {
 
 export type PermissionSet = 'minimal' | 'standard' | 'privileged'
 
-export type RunStatus =
-  | 'running'
-  | 'done'
-  | 'failed'
-  | 'cancelled'
-  | 'approval_required'
-  | 'uncertain'
-  | 'interrupted'
-  | 'suggested'
+export const runStatuses = [
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+  'approval_required',
+  'uncertain',
+  'interrupted',
+  'suggested',
+] as const
+
+export type RunStatus = (typeof runStatuses)[number]

@@ -25,6 +25,7 @@ import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { forgetLine } from './forget.ts'
 import { announce } from './gateways.ts'
+import { listRuns, type RunFilter } from './list-runs.ts'
 import { pinRecord } from './pin-record.ts'
 import { named } from './preview.ts'
 import { argumentsText, mayCallLines, originLines, type Question } from './question.ts'
@@ -39,6 +40,7 @@ export {
   mayCallLines,
   originLines,
   type Question,
+  type RunFilter,
   readDecision,
   type Settling,
 }
@@ -59,7 +61,8 @@ export type Verbs = {
   decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<JsonObject>
   /** Takes back a line of policy that an answer wrote for good, by its id. */
   forget(line: string, caller: Caller): Promise<JsonObject>
-  runs(limit?: number): JsonObject[]
+  /** Newest first. */
+  runs(filter?: RunFilter): JsonObject[]
   run(id: string): JsonObject
   approvals(): JsonObject[]
   /** Approvals with the tools that their runs may call, as far as their plans tell. */
@@ -142,7 +145,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     settle: (run, call, settling, caller, goOn) => settleCall(parts, id(run), call, settling, caller, goOn),
     decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
     forget: (line, caller) => forgetLine(store, line, caller),
-    runs: (limit) => store.runs(limit === undefined ? {} : { limit }).map(brief),
+    runs: (filter) => listRuns(store, filter),
     run: (run) => showRun(parts, id(run)),
     approvals: () => openApprovals(parts),
     named: (approvals) => named(store, approvals),
@@ -181,10 +184,6 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
 }
 
 const id = (run: string) => parseId<RunId>('run', run, '; "metier runs" lists them')
-
-function brief({ run, status, intent, startedAt, callCount }: ReturnType<Store['runs']>[number]): JsonObject {
-  return { run, status, intent, startedAt, callCount }
-}
 
 function toolLine(tool: Tool, catalog: Catalog): JsonObject {
   const { id, description, effect, effectFrom, input, observed, output = observed, digest } = tool

@@ -39,7 +39,10 @@ test('readCommand() tells what was meant', () => {
   assert.equal(told('rusn'), 'there is no command "rusn", but "runs", "run"; "metier help" lists them')
   assert.equal(told('teleport'), 'there is no command "teleport"; "metier help" lists them')
   assert.equal(told('toString'), 'there is no command "toString"; "metier help" lists them')
-  assert.equal(told('runs', '--bogus'), 'there is no option --bogus\nusage: metier runs [--limit N]')
+  assert.equal(
+    told('runs', '--bogus'),
+    'there is no option --bogus\nusage: metier runs [--status S,…] [--since 2h|2026-11-01] [--tool ID] [--server NAME] [--mode M] [--limit N]',
+  )
 })
 
 test('a wrong word in a command is exit code 2, and is said without a stack', async (t) => {

@@ -157,7 +157,7 @@ async function crash({ file, book, config }: Stage, verbs: Verbs): Promise<JsonO
     await pause(20)
   }
   await kill(child)
-  return verbs.runs(1)[0]!
+  return verbs.runs({ limit: 1 })[0]!
 }
 
 async function kill(child: ChildProcess): Promise<void> {

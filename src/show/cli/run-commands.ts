@@ -4,8 +4,9 @@ import type { Exploration } from '#run'
 import { mayCallLines, type Verbs } from '#verbs'
 import { type Command, type Context, numberOption, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
-import { counted, mark, oneLine, summary, table } from './paint.ts'
+import { counted, summary } from './paint.ts'
 import { pictureOf } from './picture.ts'
+import { runs } from './runs-command.ts'
 import { timeline } from './timeline.ts'
 
 export const runCommands: Record<string, Command> = {
@@ -98,20 +99,7 @@ export const runCommands: Record<string, Command> = {
       return exit.done
     },
   },
-  runs: {
-    group: 'Look',
-    usage: 'runs [--limit N]',
-    does: 'what ran, newest first',
-    options: { limit: { type: 'string' } },
-    words: [0, 0],
-    run: async (context) => {
-      const runs = (await context.verbs()).runs(numberOption(context.options, 'limit', 1))
-      if (context.json) context.print(JSON.stringify(runs))
-      else if (runs.length === 0) context.print('Nothing ran yet. Try: metier demo')
-      else context.print(table(runs.map(runLine)))
-      return exit.done
-    },
-  },
+  runs,
   'run show': {
     group: 'Look',
     usage: 'run show RUN',
@@ -217,15 +205,4 @@ export function json(name: string, text: unknown): Json {
 
 function defined(input: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-}
-
-function runLine({ run, status, intent, startedAt, callCount }: JsonObject): string[] {
-  const what = oneLine(String(intent ?? '—'), 50)
-  return [
-    String(run),
-    `${mark(String(status))} ${status}`,
-    String(startedAt).replace('T', ' ').slice(0, 19),
-    counted(callCount, 'call'),
-    what,
-  ]
 }
