@@ -19,6 +19,7 @@ import { problemOf } from './validate.ts'
 
 export { type Attendant, type Heard, type Progress, passableCapabilities, type Question } from './attend.ts'
 export { certainProblems, type Open } from './certain.ts'
+export { declarationsOf } from './declarations.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'
 export { buildIndex, type Index, openIndexer } from './indexer.ts'
 export { leftoversOf } from './leftovers.ts'

@@ -40,6 +40,19 @@ test('signatureOf() ends for a schema that refers to itself', () => {
   assert.equal(signatureOf({ $ref: '#' }), 'unknown')
 })
 
+test('signatureOf() looks at a bounded number of places, however often a schema refers to itself', () => {
+  let looked = 0
+  const self = {
+    get $ref() {
+      looked += 1
+      return '#'
+    },
+  }
+  const names = Array.from({ length: 1000 }, (_, index) => `p${index}`)
+  assert.equal(signatureOf({ properties: Object.fromEntries(names.map((name) => [name, self])) }), 'object')
+  assert(looked < 10 * limits.signatureStepsMax, `${looked} places`)
+})
+
 test('signatureOf() says a large schema with less detail', () => {
   const inner = {
     type: 'object',

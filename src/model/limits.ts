@@ -1,10 +1,12 @@
 /** Every bound of the product in one place, each with its unit. */
 
+import { catalogLimits } from './limits-catalog.ts'
 import { passageLimits } from './limits-passage.ts'
 import { planLimits } from './limits-plan.ts'
 import { scriptLimits } from './limits-script.ts'
 
 export const limits = {
+  ...catalogLimits,
   ...passageLimits,
   ...planLimits,
   /** A member of an event's body whose JSON text is longer stands as a blob. */
@@ -217,27 +219,6 @@ export const limits = {
   upstreamAskAgainMs: 10_000,
   /** How long a search waits for servers of which nothing is remembered. */
   discoverWaitMsMax: 3000,
-  /** Above this an input is shown with less detail. */
-  signatureCharactersMax: 2000,
-  signatureDepthMax: 6,
-  signatureUnionMax: 12,
-  /** Up to this size, and without patterns and the like, a schema is checked without a clock. */
-  toolSchemaLightBytesMax: 8 * 1024,
-  schemaCheckMsMax: 100,
-  stemsKeptMax: 100_000,
-  /** Forms of words in the index, those of tools that are gone included. */
-  searchFormsMax: 1_000_000,
-  /** So long the index is built before others have their turn. */
-  searchSliceMs: 5,
-  /** Of each side of a change, at a terminal. */
-  diffCharactersMax: 4000,
-  /** An observed shape: how deep it looks, how many keys make a table of an object, and how large it may become. */
-  shapeDepthMax: 6,
-  shapePropertiesMax: 64,
-  shapeItemsMax: 100,
-  shapeBytesMax: 8 * 1024,
-  shapesPerServerMax: 10_000,
-  shapesWriteMs: 1000,
   /** Runs that one stateful server is kept for. */
   statefulRunsMax: 10_000,
   /** So many starts may fail one after the other before a server is left alone, for longer and longer. */

@@ -21,6 +21,7 @@ import { recordCommands } from './cli/record-commands.ts'
 import { runCommands } from './cli/run-commands.ts'
 import { sandboxCommands } from './cli/sandbox-commands.ts'
 import { help, systemCommands } from './cli/system-commands.ts'
+import { types } from './cli/types-command.ts'
 
 export { exit } from './cli/exit.ts'
 export { exportSpans, readTelemetry } from './export-spans.ts'
@@ -62,6 +63,7 @@ const commands: Record<string, Command> = {
   ...systemCommands,
   ...catalogCommands,
   ...loginCommands,
+  types,
   ...runCommands,
   ...decideCommands,
   ...recordCommands,

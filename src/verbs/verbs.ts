@@ -2,7 +2,7 @@
  * The product in two functions, discover() and execute(), with result() and what humans decide beside them.
  * Whatever enters is checked here; what leaves is plain data read from the record.
  */
-import { type Catalog, openCatalog, type ToolList } from '#catalog'
+import { type Catalog, declarationsOf, openCatalog, type ToolList } from '#catalog'
 import {
   type Answer,
   type Config,
@@ -73,6 +73,8 @@ export type Verbs = {
   serveAt(url: string, resumes: boolean): () => void
   /** Of one server as soon as it says so; of all without those that do not in time, which are among the problems. */
   tools(server?: string): Promise<{ tools: JsonObject[]; problems: ToolList['problems'] }>
+  /** The tools as TypeScript declarations, for the editor in which programs are written. */
+  types(): Promise<{ text: string; tools: number; problems: ToolList['problems'] }>
   /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
   whole(answer: JsonObject): Answer | null
   /** What the configuration puts on the surface, in its order, as an agent may be told of it, without what is not there, or not in time. */
@@ -161,6 +163,10 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
       const how = server === undefined ? { waitMs: limits.toolListMsMax } : { server }
       const { tools, problems } = await catalog.tools(how)
       return { tools: tools.map((tool) => toolLine(tool, catalog)), problems }
+    },
+    types: async () => {
+      const { tools, problems } = await catalog.tools({ waitMs: limits.toolListMsMax })
+      return { text: declarationsOf(tools.map((tool) => catalog.told(tool))), tools: tools.length, problems }
     },
     whole: (answer) => wholeOf(store, answer),
     exposed: async (isMeant = () => true, msMax) => {
