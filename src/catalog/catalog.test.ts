@@ -376,16 +376,30 @@ test('try() that is aborted before its request was written was not sent', async 
   )
 })
 
-test('try() sends at most as many calls at once as the configuration allows', async (t) => {
-  const { catalog, effects } = open(t, { server: { concurrency: 2 } })
-  await Promise.all(Array.from({ length: 6 }, () => attempt(catalog, 'fx:wait', { ms: 40 })))
+/** The most calls that a server had under way at one time. */
+function mostAtOnce(effects: { phase: string }[]): number {
   let running = 0
   let most = 0
-  for (const { phase } of effects()) {
+  for (const { phase } of effects) {
     running += phase === 'begun' ? 1 : -1
     most = Math.max(most, running)
   }
-  assert.equal(most, 2)
+  return most
+}
+
+test('try() sends at most as many calls at once as the configuration allows', async (t) => {
+  const { catalog, effects } = open(t, { server: { concurrency: 2 } })
+  await Promise.all(Array.from({ length: 6 }, () => attempt(catalog, 'fx:wait', { ms: 40 })))
+  assert.equal(mostAtOnce(effects()), 2)
+})
+
+test('try() sends 32 calls at once where the configuration says nothing, and one to a stateful server', async (t) => {
+  const plain = open(t)
+  await Promise.all(Array.from({ length: 40 }, () => attempt(plain.catalog, 'fx:wait', { ms: 1000 })))
+  assert.equal(mostAtOnce(plain.effects()), 32)
+  const stateful = open(t, { server: { stateful: true } })
+  await Promise.all(Array.from({ length: 3 }, () => attempt(stateful.catalog, 'fx:wait', { ms: 10 })))
+  assert.equal(mostAtOnce(stateful.effects()), 1)
 })
 
 test('tools(), tool() and search() answer from the disk without starting anything, until asked to refresh', async (t) => {

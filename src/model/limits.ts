@@ -1,5 +1,6 @@
 /** Every bound of the product in one place, each with its unit. */
 
+import { callLimits } from './limits-call.ts'
 import { catalogLimits } from './limits-catalog.ts'
 import { passageLimits } from './limits-passage.ts'
 import { planLimits } from './limits-plan.ts'
@@ -7,6 +8,7 @@ import { scriptLimits } from './limits-script.ts'
 
 export const limits = {
   ...catalogLimits,
+  ...callLimits,
   ...passageLimits,
   ...planLimits,
   /** A member of an event's body whose JSON text is longer stands as a blob. */
@@ -81,10 +83,6 @@ export const limits = {
   programLogLinesMax: 1000,
   programLogLineBytesMax: 8 * 1024,
   callArgumentsBytesMax: 1024 * 1024,
-  callsInFlightMax: 64,
-  /** Calls of one program that wait for a free place. */
-  programCallsWaitingMax: 10_000,
-  callTimeoutMsDefault: 60_000,
   /** How long a process that ends waits for the answers of calls that may not be repeated. */
   landingMsMax: 2000,
   timerMsMax: 24 * 60 * 60 * 1000,
@@ -146,13 +144,6 @@ export const limits = {
   /** The longest time that a timer of Node can wait; a budget beyond it is no bound for one owner. */
   timeoutMsMax: 2 ** 31 - 1,
 
-  /** A try whose outcome is unknown, of a call that may be repeated. */
-  unknownTriesMax: 3,
-  unknownTriesWithinMs: 5000,
-  notSentTriesMax: 3,
-  /** A key in doubt for longer counts as unsafe: a server may have forgotten it. */
-  keyMsMax: 24 * 60 * 60 * 1000,
-
   approvalMsDefault: 60 * 60 * 1000,
   /** How long whoever answered leaves it to the owner of a run, or to a gateway, to go on with it. */
   takeUpMsMax: 10_000,
@@ -171,7 +162,6 @@ export const limits = {
   toolListMsMax: 5000,
   upstreamStopMsMax: 2000,
   upstreamIdleMsDefault: 300_000,
-  upstreamConcurrencyDefault: 4,
   /** Of one message of a server, over whichever wire. */
   upstreamLineBytesMax: 256 * 1024 * 1024,
   upstreamDepthMax: 512,
@@ -200,7 +190,6 @@ export const limits = {
   /** Of another host, read by `init`: some keep their history in the same file. */
   foreignConfigBytesMax: 64 * 1024 * 1024,
   configDepthMax: 64,
-  upstreamConcurrencyMax: 1000,
   /** How long a server that is to end may take after the end of its input, before it gets SIGTERM. */
   upstreamEndOfInputMsMax: 500,
   /** How long an answer may still be read after its server ended. */
@@ -269,9 +258,9 @@ export const limits = {
   jwksStaleMsMax: 60 * 60 * 1000,
   /** Between two questions for keys, whatever tokens come. */
   jwksCoolDownMs: 30_000,
-  /** Of one client, in a minute. */
-  httpRequestsPerMinuteDefault: 24_000,
-  httpExecutesPerMinuteDefault: 12_000,
+  /** Of one client, in a minute: above what one gateway can do, so that only a loop gone wild meets it. */
+  httpRequestsPerMinuteDefault: 120_000,
+  httpExecutesPerMinuteDefault: 60_000,
   rateClientsMax: 10_000,
   /** How often connections are looked at that are slow to speak. */
   httpCheckMs: 5000,

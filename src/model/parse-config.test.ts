@@ -21,7 +21,7 @@ function problemsOf(text: string | object, env: Record<string, string> = {}): Re
   return assert.fail('it was read')
 }
 
-const plainDoor = { url: null, issuer: null, audience: null, scope: '', rate: { requests: 24_000, executes: 12_000 } }
+const plainDoor = { url: null, issuer: null, audience: null, scope: '', rate: { requests: 120_000, executes: 60_000 } }
 
 function stdio(server: object = {}): Extract<Config['servers'][string], { type: 'stdio' }> {
   const { fs } = parse({ mcpServers: { fs: { command: 'npx', ...server } } }).servers
@@ -53,7 +53,7 @@ test('parseConfig() reads the example of the interface whole', () => {
       "mcpServers": { // comments and trailing commas are fine
         "fs": { "command": "npx", "args": ["-y", "server-filesystem", "\${PWD}"], "env": {},
                 "effects": { "write_file": "idempotent", "move_file": "unsafe", "pay": "keyed:idempotency_key" },
-                "stateful": false, "concurrency": 4, "idleMs": 300000 },
+                "stateful": false, "concurrency": 32, "idleMs": 300000 },
         "web": { "type": "http", "url": "https://example.org/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } },
       },
       "expose": ["fs:read_file"],
@@ -67,7 +67,7 @@ test('parseConfig() reads the example of the interface whole', () => {
     }`,
     { TOKEN: 'abcdefgh' },
   )
-  const common = { stateful: false, concurrency: 4, idleMs: 300_000 }
+  const common = { stateful: false, concurrency: 32, idleMs: 300_000 }
   const effects = { write_file: 'idempotent', move_file: 'unsafe', pay: 'keyed:idempotency_key' }
   const args = ['-y', 'server-filesystem', '/project']
   assert.deepEqual(config.servers, {
@@ -163,11 +163,20 @@ test('parseConfig() reads where the gateway is and whose tokens it takes', () =>
   assert.deepEqual(problemsOf({ http: { auth: 'oauth' } }), { '/http/auth': '"oauth" alone' })
 })
 
+test('parseConfig() gives a server 32 calls at once, and a stateful one 1, unless it says how many', () => {
+  const command = 'x'
+  const { servers } = parse({
+    servers: { a: { command }, b: { command, stateful: true }, c: { command, stateful: true, concurrency: 7 } },
+  })
+  const numbers = Object.values(servers).map(({ concurrency }) => concurrency)
+  assert.deepEqual(numbers, [32, 1, 7])
+})
+
 test('parseConfig() names variables that are not set and leaves them as they stand', () => {
   const config = parse({ servers: { s: { url: '${BASE}/mcp', headers: { A: '${env:KEY_A}', B: '${BASE}' } } } })
   assert.deepEqual(config.unsetVariables, ['BASE', 'KEY_A'])
   assert.deepEqual(config.servers.s, {
-    ...{ effects: {}, stateful: false, concurrency: 4, idleMs: 300_000, type: 'http', url: '${BASE}/mcp' },
+    ...{ effects: {}, stateful: false, concurrency: 32, idleMs: 300_000, type: 'http', url: '${BASE}/mcp' },
     headers: { A: '${env:KEY_A}', B: '${BASE}' },
     oauth: { grant: 'authorization_code', redirectPort: 0 },
   })

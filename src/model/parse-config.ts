@@ -94,10 +94,12 @@ function readServers(reading: Reading, root: Fields, isHosts: boolean): Record<s
 
 /** Null for a server that the file itself switches off. */
 function readServer(reading: Reading, fields: Fields): ServerConfig | null {
+  const stateful = fields.boolean('stateful', false)
+  const concurrency = stateful ? limits.statefulConcurrencyDefault : limits.upstreamConcurrencyDefault
   const common = {
     effects: fields.map('effects', isEffect, 'read, idempotent, unsafe or keyed:PARAM'),
-    stateful: fields.boolean('stateful', false),
-    concurrency: fields.integer('concurrency', limits.upstreamConcurrencyDefault, 1, limits.upstreamConcurrencyMax),
+    stateful,
+    concurrency: fields.integer('concurrency', concurrency, 1, limits.upstreamConcurrencyMax),
     idleMs: fields.integer('idleMs', limits.upstreamIdleMsDefault, 0, limits.timerMsMax),
   }
   const disabled = fields.boolean('disabled', false)

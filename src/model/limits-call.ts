@@ -1,0 +1,18 @@
+/** The bounds of calls to servers: how many at once, and how often and for how long one is tried. */
+export const callLimits = {
+  callsInFlightMax: 64,
+  /** Calls of one program that wait for a free place. */
+  programCallsWaitingMax: 10_000,
+  callTimeoutMsDefault: 60_000,
+  upstreamConcurrencyDefault: 32,
+  /** Of a server that keeps state between calls: two at once would share one page or one shell. */
+  statefulConcurrencyDefault: 1,
+  upstreamConcurrencyMax: 1000,
+
+  /** A try whose outcome is unknown, of a call that may be repeated. */
+  unknownTriesMax: 3,
+  unknownTriesWithinMs: 5000,
+  notSentTriesMax: 3,
+  /** A key in doubt for longer counts as unsafe: a server may have forgotten it. */
+  keyMsMax: 24 * 60 * 60 * 1000,
+} as const
