@@ -10,7 +10,6 @@ import {
   type EventBodies,
   fromErrorData,
   type IssuedCall,
-  isObject,
   type Json,
   keyParameter,
   limits,
@@ -26,6 +25,7 @@ import {
 } from '#model'
 import type { Secrets } from '#record'
 import { dangerOf } from './danger.ts'
+import { withKey } from './idempotency-key.ts'
 import type { RecordedCall } from './journal.ts'
 import { decide, type Verdict } from './policy.ts'
 import { overspent, type Spent } from './spent.ts'
@@ -79,21 +79,15 @@ export function withoutCode({ code: _, ...issued }: IssuedCall): Omit<IssuedCall
   return issued
 }
 
-/** The same run and call always give the same key, so that a server can tell a repetition. */
-export function keyOf(run: RunId, id: string): string {
-  return hash('sha256', `${run} ${id}`).slice(0, 32)
-}
-
 export function digestOf(text: string): string {
   return hash('sha256', text)
 }
 
 /** What is sent: the arguments, edited or not, and the key where the tool takes one and the program gave none. */
 export function argumentsToSend(call: OpenCall): Json {
-  const args = JSON.parse(call.edited ?? call.args) as Json
   const parameter = call.effect === null ? null : keyParameter(call.effect)
-  if (parameter === null || call.key === undefined || !isObject(args) || args[parameter] !== undefined) return args
-  return { ...(args as { [key: string]: Json }), [parameter]: call.key }
+  const isKeyed = parameter !== null && call.key !== undefined
+  return isKeyed ? withKey(argumentsOf(call), parameter, call.key!) : argumentsOf(call)
 }
 
 /** A value as the program gets it; a larger one is recorded whole, and the program is told where it is. */
@@ -214,7 +208,7 @@ export function refusalOf(call: OpenCall, { budget, catalog, secrets }: Refusing
     const message = `Cannot call "${call.tool}": there is no such tool; ${hint}`
     return new AppError('TOOL_NOT_FOUND', message, { tool: call.tool })
   }
-  return catalog.problemOf(call.definition, argumentsOf(call)) ?? lostSecret(call, secrets)
+  return catalog.problemOf(call.definition, argumentsToSend(call)) ?? lostSecret(call, secrets)
 }
 
 /** What the program could not say is refused as it said why. */

@@ -9,7 +9,6 @@ import {
   isOurs,
   issuedBody,
   isTimer,
-  keyOf,
   type OpenCall,
   passes,
   type Result,
@@ -24,6 +23,7 @@ import type { Desk } from './desk.ts'
 import { Flight } from './flight.ts'
 import { editOf } from './fork.ts'
 import { denial, denied, expired, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
+import { keyOf } from './idempotency-key.ts'
 import { delivery, type RecordedCall } from './journal.ts'
 import { placeOf } from './place.ts'
 import { type Spent, spend } from './spent.ts'

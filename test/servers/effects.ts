@@ -63,7 +63,7 @@ const tools: Record<string, Tool> = {
     takes: { account: text, amount: number, idempotency_key: text },
     optional: ['idempotency_key'],
     run: async ({ account, amount, idempotency_key: key }, note) => {
-      const repeated = key !== undefined && done('pay').some(({ args }) => args.idempotency_key === key)
+      const repeated = key !== undefined && key !== '' && done('pay').some(({ args }) => args.idempotency_key === key)
       if (!repeated) note('done')
       await pause(Number(LAG))
       return { account, amount, repeated }
