@@ -402,38 +402,44 @@ test('try() sends 32 calls at once where the configuration says nothing, and one
   assert.equal(mostAtOnce(stateful.effects()), 1)
 })
 
+/** A folder, and an environment in which the effects server counts its starts. */
+function counted(t: TestContext) {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'starts.txt')
+  return { folder, env: { STARTS: file }, starts: () => readFileSync(file, 'utf8').length }
+}
+
 test('tools(), tool() and search() answer from the disk without starting anything, until asked to refresh', async (t) => {
-  const first = open(t)
+  const { folder, starts, env } = counted(t)
+  const first = open(t, { folder, env })
   await first.catalog.tools()
   await first.catalog.close()
-  const { catalog, log } = open(t, { folder: first.folder })
+  const { catalog } = open(t, { folder, env })
+  assert.equal(starts(), 1)
   assert.equal((await catalog.tools()).tools.length, toolsOfEffects)
   assert.equal((await catalog.tool('fx:add'))?.effect, 'unsafe')
   assert.equal((await catalog.search({ intent: 'fx:big', limit: 1 })).results[0]?.tool.id, 'fx:big')
-  assert.deepEqual(log, [])
+  assert.equal(starts(), 1)
   await catalog.tools({ refresh: true })
-  assert.equal(log.length, 1)
+  assert.equal(starts(), 2)
 })
 
 test('tools() does not use what another definition of the server left on the disk, nor what it cannot read', async (t) => {
-  const first = open(t)
+  const { folder, starts, env } = counted(t)
+  const first = open(t, { folder, env })
   await first.catalog.tools()
   await first.catalog.close()
-  const other = open(t, { folder: first.folder, env: { OTHER: '1' } })
+  const other = open(t, { folder, env: { ...env, OTHER: '1' } })
   await other.catalog.tools()
-  assert.equal(other.log.length, 1)
+  assert.equal(starts(), 2)
   await other.catalog.close()
-  const file = join(first.folder, 'catalog', 'fx.json')
-  for (const text of [
-    '',
-    '{}',
-    readFileSync(file, 'utf8').slice(0, -20),
-    '{"definition":1,"at":1,"era":{},"tools":[]}',
-  ]) {
+  const file = join(folder, 'catalog', 'fx.json')
+  const cut = readFileSync(file, 'utf8').slice(0, -20)
+  for (const [at, text] of ['', '{}', cut, '{"definition":1,"at":1,"era":{},"tools":[]}'].entries()) {
     writeFileSync(file, text)
-    const { catalog, log } = open(t, { folder: first.folder, env: { OTHER: '1' } })
+    const { catalog } = open(t, { folder, env: { ...env, OTHER: '1' } })
     assert.equal((await catalog.tools()).tools.length, toolsOfEffects)
-    assert.equal(log.length, 1)
+    assert.equal(starts(), at + 3)
     await catalog.close()
   }
 })
@@ -453,10 +459,8 @@ test('a server that only speaks the new protocol is understood, and remembered a
   const first = open(t, { servers: { modern, both } })
   for (const id of ['modern:echo', 'both:echo'])
     assert.equal(brief(await attempt(first.catalog, id, { word: 'hi' })), 'hi')
-  assert.deepEqual(first.log.sort(), [
-    'both: started, speaks the legacy protocol',
-    'modern: started, speaks the modern protocol',
-  ])
+  assert.deepEqual([first.catalog.eraOf('both'), first.catalog.eraOf('modern')], ['legacy', 'modern'])
+  assert.deepEqual(first.log, [], 'of which nobody hears who does not ask')
   await first.catalog.close()
   const again = open(t, { folder: first.folder, servers: { modern, both } })
   assert.equal(brief(await attempt(again.catalog, 'modern:echo', { word: 'hi' })), 'hi')
@@ -512,11 +516,15 @@ test('tools() follows a server that says that its tools changed', async (t) => {
   }
 })
 
-test('search() does not wait for a server that never answers, and names it', { timeout: 20_000 }, async (t) => {
-  const { catalog } = open(t, { servers: { mute: { command: 'sleep', args: ['30'] } } })
-  const { results, silent } = await catalog.search({ intent: 'add a number to a counter', limit: 3 })
+test('search() waits once for a first start, then names the server as starting, apart from one that failed', async (t) => {
+  const mute = { command: 'sleep', args: ['100'] }
+  const { catalog } = open(t, { servers: { mute, gone: { command: 'no-such-command' } } })
+  const { results, silent, starting } = await catalog.search({ intent: 'add a number to a counter', limit: 3 })
   assert.equal(results[0]?.tool.id, 'fx:add')
-  assert.deepEqual(silent, ['mute'])
+  assert.deepEqual([silent, starting], [['mute', 'gone'], ['mute']])
+  const began = performance.now()
+  assert.deepEqual((await catalog.search({ intent: 'add', limit: 3 })).starting, ['mute'])
+  assert(performance.now() - began < limits.firstListMsMax / 2, 'the time of a first start is given once')
 })
 
 test('a server with nothing to do is ended after its idle time', async (t) => {

@@ -5,7 +5,16 @@
 import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 import { type CallOptions, type Facts, factsOf } from './attend.ts'
 import { effectOf } from './definition.ts'
-import { type CatalogOptions, type Entry, listSoon, observe, openEntry, type ToolList } from './entry.ts'
+import {
+  type CatalogOptions,
+  type Entry,
+  isStarting,
+  listSoon,
+  observe,
+  openEntry,
+  type Patience,
+  type ToolList,
+} from './entry.ts'
 import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
 import { openIndexer } from './indexer.ts'
@@ -35,9 +44,13 @@ export { refersTo, signatureOf } from './signature.ts'
 export type Catalog = {
   /**
    * From what is remembered where that is of the same definition, else from the server itself; `refresh` always asks. A server that
-   * takes longer than `waitMs` is one of the problems, and is asked on.
+   * takes longer than `waitMs` (at its first start: than `firstMs`) is one of the problems, and is asked on.
    */
-  tools(options?: { server?: string; refresh?: boolean; waitMs?: number }): Promise<ToolList>
+  tools(options?: { server?: string; refresh?: boolean } & Patience): Promise<ToolList>
+  /** Starts the servers whose tools were never listed, in the background. */
+  warmUp(): void
+  /** The protocol era that a server spoke last; null before its first start. */
+  eraOf(server: string): 'legacy' | 'modern' | null
   tool(id: string, waitMs?: number): Promise<Tool | undefined>
   /** Why the server that would have this tool could not be asked, if that was so when it was asked last. */
   problemOfServer(id: string): AppError | null
@@ -67,8 +80,8 @@ export type Catalog = {
   release(run: string): void
   /** What each server is, without what is secret. */
   digests(): Record<string, string>
-  /** `silent` are servers whose tools are not known: they could not be asked, or take longer than a search may. */
-  search(query: Query): Promise<Found & { silent: string[] }>
+  /** `silent` are servers whose tools are not known; of these, `starting` may be asked again in a moment: they start for the first time. */
+  search(query: Query): Promise<Found & { silent: string[]; starting: string[] }>
   /** A person gives us the right to use a server; it is kept for every process of the home. */
   login(server: string, login: Login): Promise<void>
   /** Gives it back, to the authorization server too where that takes it. */
@@ -88,14 +101,19 @@ export function openCatalog(options: CatalogOptions): Catalog {
     [...entries.values()].filter(({ name }) => server === undefined || name === server)
   return {
     tools: ({ server, ...how } = {}) => toolsOf(asked(server), how),
+    warmUp() {
+      for (const entry of entries.values()) if (entry.tools === null) void listSoon(entry, false, { waitMs: 0 })
+    },
+    eraOf: (server) => find(entries, server).era,
     async tool(id, waitMs) {
       const { server, name } = splitToolId(id) ?? {}
       const entry = server === undefined ? undefined : entries.get(server)
       if (entry === undefined) return undefined
+      const soon = waitMs === undefined ? {} : { waitMs }
       const named = ({ tools }: ToolList) => tools.find((tool) => tool.name === name)
-      const list = await listSoon(entry, false, waitMs)
+      const list = await listSoon(entry, false, soon)
       const isLast = entry.live || entry.failure !== null || list.problems.length > 0
-      return named(list) ?? (isLast ? undefined : named(await listSoon(entry, true, waitMs)))
+      return named(list) ?? (isLast ? undefined : named(await listSoon(entry, true, soon)))
     },
     problemOfServer(id) {
       const { server } = splitToolId(id) ?? {}
@@ -136,11 +154,10 @@ export function openCatalog(options: CatalogOptions): Catalog {
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
       const meant = asked(query.filter?.server)
-      await toolsOf(meant, { waitMs: limits.discoverWaitMsMax })
-      return {
-        ...search(await current(lists), query),
-        silent: meant.filter(({ tools }) => tools === null).map(({ name }) => name),
-      }
+      await toolsOf(meant, { waitMs: limits.discoverWaitMsMax, firstMs: limits.firstListMsMax })
+      const found = search(await current(lists), query)
+      const silent = meant.filter(({ tools }) => tools === null)
+      return { ...found, silent: silent.map(nameOf), starting: silent.filter(isStarting).map(nameOf) }
     },
     login: (server, login) => oauthOf(entries, server).login(login),
     logout: (server, signal) => oauthOf(entries, server).logout(signal),
@@ -178,10 +195,12 @@ function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
   throw new AppError('CONFIG_INVALID', `Cannot log in to "${server}": ${state}`, { server })
 }
 
-type How = { refresh?: boolean; waitMs?: number }
+const nameOf = ({ name }: Entry) => name
 
-async function toolsOf(entries: readonly Entry[], { refresh = false, waitMs }: How): Promise<ToolList> {
-  const lists = await Promise.all(entries.map((entry) => listSoon(entry, refresh, waitMs)))
+type How = { refresh?: boolean } & Patience
+
+async function toolsOf(entries: readonly Entry[], { refresh = false, ...patience }: How): Promise<ToolList> {
+  const lists = await Promise.all(entries.map((entry) => listSoon(entry, refresh, patience)))
   return { tools: lists.flatMap(({ tools }) => tools), problems: lists.flatMap(({ problems }) => problems) }
 }
 

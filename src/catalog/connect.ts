@@ -33,6 +33,8 @@ export type Surroundings = {
   secrets: readonly string[]
   /** The server says what its tools are; resolves when that is on the record. */
   changed: (definitions: ToolDefinition[]) => Promise<void>
+  /** How long opening the conversation may take. */
+  startMsMax: () => number
   /** For whom the conversation is held, where it is not for everybody. */
   peer?: Peer
 }
@@ -53,7 +55,8 @@ export async function connect(
   remembered: Era | null,
   stop: AbortSignal,
 ): Promise<Connection> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(limits.upstreamStartMsMax)])
+  const startMsMax = surroundings.startMsMax()
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(startMsMax)])
   const whom = { name, config, secrets: surroundings.secrets }
   let before: AppError | null = null
   for (const manner of mannersOf(config, remembered)) {
@@ -63,11 +66,11 @@ export async function connect(
       isOpen = true
     }
     try {
-      return await converse(wire, manner, surroundings, signal, opened)
+      return await converse(wire, manner, surroundings, { signal, timeout: startMsMax }, opened)
     } catch (error) {
       await wire.close()
       const late = signal.aborted && !stop.aborted
-      if (late) throw unreachable(whom, wire, tooLate)
+      if (late) throw unreachable(whom, wire, tooLate(startMsMax))
       // Where even the oldest manner does not help, what was said before tells more.
       const problem: AppError = manner.overSse && before !== null ? before : unreachable(whom, wire, error)
       if (isOpen || !manner.goesOn(error)) throw problem
@@ -77,7 +80,9 @@ export async function connect(
   throw new Error('the last manner never goes on')
 }
 
-const tooLate = new SdkError(SdkErrorCode.RequestTimeout, `it did not open within ${limits.upstreamStartMsMax} ms`)
+function tooLate(ms: number): SdkError {
+  return new SdkError(SdkErrorCode.RequestTimeout, `it did not open within ${ms} ms`)
+}
 
 /** Over a pipe asking first may cost a server that dies of the question, so the old manner, which nearly all speak, comes first. */
 function mannersOf(config: ServerConfig, remembered: Era | null): Manner[] {
@@ -123,7 +128,7 @@ async function converse(
   wire: Wire,
   { prior, mode }: Manner,
   { changed, peer }: Surroundings,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; timeout: number },
   opened: () => void,
 ): Promise<Connection> {
   const toolsChanged = async () => {
@@ -151,12 +156,11 @@ async function converse(
   )
   boundLists(client)
   if (peer) listenFor(peer, client)
-  const options = { timeout: limits.upstreamStartMsMax, signal }
   await client.connect(wire, prior === undefined ? options : { ...options, prior })
   // What we remember may not be true any more: then the first request tells.
   if (prior !== undefined) hearChanges(client, peer !== undefined)
   else opened()
-  const definitions = await listTools(client, signal)
+  const definitions = await listTools(client, options.signal)
   const discover = client.getDiscoverResult()
   const modern = client.getProtocolEra() === 'modern' && discover !== undefined
   return { client, wire, era: modern ? { kind: 'modern', discover } : { kind: 'legacy' }, definitions }

@@ -38,6 +38,8 @@ export type Entry = {
   name: string
   digest: string
   tools: Tool[] | null
+  /** The protocol era it spoke last; null before its first start. */
+  era: Era['kind'] | null
   shapes: Shapes
   live: boolean
   upstream: Upstream
@@ -49,6 +51,9 @@ export type Entry = {
   asking: { since: number; answered: Promise<void> } | null
   /** Why it could not be asked, until it is time to try again. */
   failure: { error: AppError; until: number } | null
+  /** It failed in this process: nobody waits for its next start as for a first one. */
+  hasFailed: boolean
+  log: CatalogOptions['log']
 }
 
 type World = { guard: Guard; pins: Pins /** What there is to find is not what it was. */; moved: () => void }
@@ -61,7 +66,6 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   let era: Era | null = remembered?.era ?? null
   const opened = (spoken: Era) => {
     era = spoken
-    log?.(`${name}: started, speaks the ${era.kind} protocol`)
   }
   const shapes = openShapes({ folder, server: name, secrets, log: (line) => log?.(line) })
   const oauth = oauthOf(name, config, options)
@@ -73,7 +77,7 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     const unreadable = definitions.filter((definition) => !isReadable(definition)).length
     if (unreadable > 0)
       log?.(`${name}: ${unreadable} of its tools are left out: their names cannot be shown as they are`)
-    Object.assign(entry, { tools, live: true, failure: null })
+    Object.assign(entry, { tools, era: era!.kind, live: true, failure: null })
     moved()
     try {
       await pins.see(tools)
@@ -91,6 +95,7 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     oauth,
     secrets,
     era: () => era,
+    startMsMax: () => (entry.tools === null ? limits.upstreamFirstStartMsMax : limits.upstreamStartMsMax),
     opened,
     changed,
     problemOf: (tool) => pins.problemOf(now(tool)),
@@ -109,7 +114,8 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   }
   const tools = remembered && toolsOf(remembered.tools)
   const lines = { upstream, passages, passage, oauth }
-  const entry: Entry = { name, digest, tools, shapes, live: false, ...lines, asking: null, failure: null }
+  const state = { live: false, asking: null, failure: null, hasFailed: false }
+  const entry: Entry = { name, digest, tools, era: remembered?.era.kind ?? null, shapes, ...lines, ...state, log }
   return entry
 }
 
@@ -161,29 +167,54 @@ async function listOf(entry: Entry, refresh: boolean): Promise<ToolList> {
     return { tools: entry.tools ?? [], problems: [] }
   } catch (thrown) {
     const error = toAppError(thrown)
-    entry.failure = { error, until: Date.now() + limits.upstreamAskAgainMs }
+    Object.assign(entry, { failure: { error, until: Date.now() + limits.upstreamAskAgainMs }, hasFailed: true })
     return { tools: entry.tools ?? [], problems: [{ server: name, error }] }
   }
 }
 
 async function ask(entry: Entry): Promise<void> {
+  const isFirst = entry.tools === null
+  const began = Date.now()
+  const note = () => entry.log?.(`${entry.name}: still starting (${Math.round((Date.now() - began) / 1000)} s)`)
+  const notes = isFirst ? setInterval(note, limits.firstStartNoteMs).unref() : undefined
   try {
     await entry.upstream.list()
   } finally {
+    clearInterval(notes)
     entry.asking = null
   }
 }
 
-/** The same, but no later than so long after it was first asked: it goes on being asked, and is known once it has answered. */
-export async function listSoon(entry: Entry, refresh: boolean, waitMs?: number): Promise<ToolList> {
-  const listed = listOf(entry, refresh)
-  if (waitMs === undefined) return listed
-  const left = Math.max(0, (entry.asking?.since ?? Date.now()) + waitMs - Date.now())
-  const list = await Promise.race([listed, pause(left, null, { ref: false })])
-  return list ?? { tools: entry.tools ?? [], problems: [{ server: entry.name, error: notYet(entry.name, waitMs) }] }
+/** It is being asked for its tools for the first time, and nothing is known of them yet. */
+export function isStarting({ tools, asking }: Entry): boolean {
+  return tools === null && asking !== null
 }
 
-function notYet(server: string, waitMs: number): AppError {
-  const state = `it has not answered within ${waitMs} ms and is still being asked; "metier tools ${server}" waits for it`
+/** `firstMs` holds in place of `waitMs` for a server whose tools were never listed and whose start has not failed. */
+export type Patience = { waitMs?: number; firstMs?: number }
+
+/**
+ * The list, but no later than so long after it was first asked for. The request goes on: whoever asks next joins it, and
+ * the tools are known once the server has answered.
+ */
+export async function listSoon(entry: Entry, refresh: boolean, { waitMs, firstMs }: Patience): Promise<ToolList> {
+  const isFirst = entry.tools === null && !entry.hasFailed
+  const msMax = isFirst && firstMs !== undefined ? firstMs : waitMs
+  const listed = listOf(entry, refresh)
+  if (msMax === undefined) return listed
+  const left = Math.max(0, (entry.asking?.since ?? Date.now()) + msMax - Date.now())
+  const over = new AbortController()
+  const late = pause(left, null, { signal: over.signal }).catch(() => null)
+  const list = await Promise.race([listed, late])
+  over.abort()
+  return list ?? { tools: entry.tools ?? [], problems: [{ server: entry.name, error: notYet(entry, msMax) }] }
+}
+
+function notYet(entry: Entry, waitMs: number): AppError {
+  const { name: server } = entry
+  const starting = 'it is still starting, maybe downloading itself; ask again in a moment'
+  const state = isStarting(entry)
+    ? `${starting}, or wait for it with "metier tools ${server}"`
+    : `it has not answered within ${waitMs} ms and is still being asked; "metier tools ${server}" waits for it`
   return new AppError('UPSTREAM_UNREACHABLE', `Cannot list the tools of "${server}": ${state}`, { server })
 }

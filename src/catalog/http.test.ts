@@ -90,7 +90,7 @@ test('a server of either era is understood over HTTP, and gets the headers of th
       ['web:echo', 'web:fail', 'web:grow'],
     )
     assert.equal(brief(await attempt(catalog)), 'hi')
-    assert.deepEqual(log, ['web: started, speaks the modern protocol'])
+    assert.deepEqual([catalog.eraOf('web'), log], ['modern', []])
     assert.deepEqual([...seen], ['Bearer token-of-mine'])
     await catalog.close()
   }
@@ -103,7 +103,7 @@ test('a server of the old era is understood over HTTP', async (t) => {
   )
   const { catalog, log } = open(t, url)
   assert.equal(brief(await attempt(catalog)), 'old')
-  assert.deepEqual(log, ['web: started, speaks the legacy protocol'])
+  assert.deepEqual([catalog.eraOf('web'), log], ['legacy', []])
 })
 
 test('a cancel and a time-out reach a server behind an address: it is told, and its connection is let go', async (t) => {

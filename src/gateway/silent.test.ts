@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { type JsonObject, limits } from '#model'
-import { metier, openSpace, root, workspace } from '#test'
+import { caller, metier, openSpace, root, workspace } from '#test'
 import { serveHttp } from './gateway.ts'
 
 /** Beside the effects server one that comes up when the file is there. */
@@ -14,14 +14,16 @@ function slow(t: TestContext) {
   const space = workspace(t)
   const { mcpServers } = JSON.parse(readFileSync(space.file, 'utf8'))
   const go = join(space.folder, 'go')
+  const starts = join(space.folder, 'starts')
   const program = `
-    const { existsSync } = await import('node:fs')
+    const { appendFileSync, existsSync } = await import('node:fs')
+    appendFileSync(${JSON.stringify(starts)}, '.')
     while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20))
     await import('${pathToFileURL(join(root, 'test', 'servers', 'effects.ts'))}')
   `
   const late = { command: process.execPath, args: ['--input-type=module', '-e', program] }
   writeFileSync(space.file, JSON.stringify({ mcpServers: { ...mcpServers, late } }))
-  return { space, start: () => writeFileSync(go, '') }
+  return { space, start: () => writeFileSync(go, ''), starts: () => readFileSync(starts, 'utf8').length }
 }
 
 const idsOf = (tools: unknown) => (tools as JsonObject[]).map(({ id }) => String(id).split(':')[0])
@@ -49,15 +51,37 @@ test('GET /api/tools does not wait for a server that hangs, names it, and knows 
   assert.deepEqual([third.servers, third.silent], [['fx', 'late'], null])
 })
 
-test('metier tools lists the others and names the server that hangs; who names that server waits for it', async (t) => {
+test('metier tools gives a server that was never listed its time, says that it is starting, and lists it', async (t) => {
   const { space, start } = slow(t)
-  const began = performance.now()
+  const listing = metier(space, ['tools', '--json'])
+  await pause(limits.toolListMsMax + limits.firstStartNoteMs)
+  start()
+  const { code, json, stderr } = await listing
+  assert.deepEqual([code, [...new Set(idsOf(json))]], [0, ['fx', 'late']])
+  assert.match(stderr, /late: still starting \(\d+ s\)/)
+})
+
+test('metier tools lists the others and exits 4 where a server is not up in time; who names it waits for it', async (t) => {
+  const { space, start } = slow(t)
   const all = await metier(space, ['tools', '--json'])
-  assert.ok(performance.now() - began < limits.upstreamStartMsMax / 2)
-  assert.deepEqual([all.code, [...new Set(idsOf(all.json))]], [0, ['fx']])
-  assert.match(all.stderr, /Cannot list the tools of "late": .*"metier tools late" waits for it/)
+  assert.deepEqual([all.code, [...new Set(idsOf(all.json))]], [4, ['fx']])
+  assert.match(all.stderr, /Cannot list the tools of "late": it is still starting.*"metier tools late"/)
   const named = metier(space, ['tools', 'late', '--json'])
-  await pause(limits.toolListMsMax + 500)
+  await pause(1000)
   start()
   assert.deepEqual([...new Set(idsOf((await named).json))], ['late'])
+})
+
+test('discover waits for a first start that is under way and joins it: the server is started once', async (t) => {
+  const { space, start, starts } = slow(t)
+  const verbs = await openSpace(space)
+  verbs.catalog.warmUp()
+  const asked = [verbs.discover({ intent: 'pay' }, caller), verbs.discover({ intent: 'pay' }, caller)]
+  await pause(limits.discoverWaitMsMax + 500)
+  start()
+  for (const answer of await Promise.all(asked)) {
+    assert.equal(answer.silent, undefined)
+    assert(idsOf(answer.results).includes('late'))
+  }
+  assert.equal(starts(), 1)
 })

@@ -5,6 +5,7 @@ import { catalogLimits } from './limits-catalog.ts'
 import { passageLimits } from './limits-passage.ts'
 import { planLimits } from './limits-plan.ts'
 import { scriptLimits } from './limits-script.ts'
+import { serverLimits } from './limits-server.ts'
 
 export const limits = {
   ...catalogLimits,
@@ -235,6 +236,7 @@ export const limits = {
   clientNameCharactersMax: 128,
 
   ...scriptLimits,
+  ...serverLimits,
 
   /** How often a process that waits for a lock of another looks again. */
   lockPollMs: 20,

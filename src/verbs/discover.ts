@@ -27,6 +27,7 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     unmatched: answer.unmatched,
     nearest: answer.nearest,
     ...(answer.silent.length > 0 && { silent: answer.silent }),
+    ...(answer.starting.length > 0 && { starting: answer.starting }),
   } as unknown as JsonObject
 }
 

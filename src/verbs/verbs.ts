@@ -71,8 +71,11 @@ export type Verbs = {
   whenAnswered(approval: string, over: AbortSignal): Promise<boolean>
   /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
   serveAt(url: string, resumes: boolean): () => void
-  /** Of one server as soon as it says so; of all without those that do not in time, which are among the problems. */
-  tools(server?: string): Promise<{ tools: JsonObject[]; problems: ToolList['problems'] }>
+  /**
+   * Of one server as soon as it says so; of all without those that do not in time, which are among the problems. `firstMs` is
+   * how long a server that was never listed may take.
+   */
+  tools(server?: string, firstMs?: number): Promise<{ tools: JsonObject[]; problems: ToolList['problems'] }>
   /** The tools as TypeScript declarations, for the editor in which programs are written. */
   types(): Promise<{ text: string; tools: number; problems: ToolList['problems'] }>
   /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
@@ -159,8 +162,8 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
         for (const step of undo) step()
       }
     },
-    tools: async (server) => {
-      const how = server === undefined ? { waitMs: limits.toolListMsMax } : { server }
+    tools: async (server, firstMs = limits.toolListMsMax) => {
+      const how = server === undefined ? { waitMs: limits.toolListMsMax, firstMs } : { server }
       const { tools, problems } = await catalog.tools(how)
       return { tools: tools.map((tool) => toolLine(tool, catalog)), problems }
     },

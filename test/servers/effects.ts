@@ -3,10 +3,10 @@
  * no part in Métier what really happened. EFFECTS names that file; LAG is the milliseconds between an effect and its answer;
  * STUBBORN makes it mind neither SIGTERM nor the end of its input, for half a minute; DETACHED makes it leave a process
  * in a group of its own; ESTRANGED names a file for the number of a process that it starts two forks away, in another session; SAYS is
- * another description of add.
+ * another description of add; STARTS names a file that gets a character at each start.
  */
 import { spawn } from 'node:child_process'
-import { fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { appendFileSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -22,7 +22,8 @@ type Tool = {
 }
 type Run = (args: Args, note: (phase: Entry['phase']) => void) => unknown
 
-const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, ESTRANGED, SAYS } = process.env
+const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, ESTRANGED, SAYS, STARTS } = process.env
+if (STARTS !== undefined) appendFileSync(STARTS, '.')
 const witness = file === undefined ? null : openSync(file, 'a')
 const text = { type: 'string' }
 const number = { type: 'number' }

@@ -33,6 +33,8 @@ export const catalogCommands: Record<string, Command> = {
         const problem = catalog.problemOfServer(`${name}:*`)
         if (problem !== null) note(`${bad('✗')} ${problem.message}`)
       }
+      for (const name of (answer.starting ?? []) as string[])
+        note(`${warn('!')} ${name} is still starting: ask again, or wait for it with "metier tools ${name}"`)
       return exit.done
     },
   },
@@ -45,7 +47,7 @@ export const catalogCommands: Record<string, Command> = {
     run: async (context) => {
       const { verbs, words, json, print, note } = context
       checkServer(context, words[0])
-      const { tools: list, problems } = await (await verbs()).tools(words[0])
+      const { tools: list, problems } = await (await verbs()).tools(words[0], limits.firstListMsMax)
       if (json) print(JSON.stringify(list))
       else if (list.length > 0) print(table(list.map(toolRow)))
       for (const { id, changed } of list)
@@ -54,7 +56,7 @@ export const catalogCommands: Record<string, Command> = {
       for (const { error } of problems) note(`${bad('✗')} ${error.message}`)
       if (Object.keys(context.config.servers).length === 0) note(noServers)
       else note(faint(summaryOf(list)))
-      return words[0] === undefined || problems.length === 0 ? exit.done : exit.unreachable
+      return problems.length === 0 ? exit.done : exit.unreachable
     },
   },
   accept: {
@@ -96,6 +98,7 @@ export const catalogCommands: Record<string, Command> = {
         return {
           server,
           type,
+          protocol: catalog.eraOf(server),
           ok: problem === undefined,
           tools: count,
           ...(problem === undefined ? {} : { error: problem.error.toJSON() }),

@@ -43,7 +43,7 @@ test('a command that is not installed is said once, and tools of that server are
   assert.equal(code, 4)
   assert.match(stderr, /Cannot reach the server "fs": "no-such-command" was not found\. Check its command/)
   const all = await metier(space, ['tools'])
-  assert.equal(all.code, 0)
+  assert.equal(all.code, 4)
   assert.match(all.stderr, /"in": it ended with code 127; it wrote: .*no-such-part: not found\./, 'sh itself is there')
 })
 

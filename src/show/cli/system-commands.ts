@@ -50,6 +50,7 @@ async function stdio(context: Context): Promise<number> {
   const verbs = await context.verbs()
   const name = passthroughOf(context)
   const passthrough = name === undefined ? {} : { passthrough: { name, catalog: verbs.catalog } }
+  if (name === undefined) verbs.catalog.warmUp()
   const served = await serveStdio({ verbs, version, home: config.home, executesPerMinute, ...passthrough })
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
@@ -73,6 +74,7 @@ async function http(context: Context): Promise<number> {
   const { serveHttp } = await import('#gateway')
   const { home, http: door } = config
   const passthrough = passthroughOf(context)
+  if (passthrough === undefined) verbs.catalog.warmUp()
   const behind = { verbs, catalog: verbs.catalog, ...(passthrough !== undefined && { passthrough }) }
   const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
   await tell(context, served)

@@ -1,0 +1,69 @@
+/** Servers that npx has to download first: their tools are there at the first question, and a start under way is waited for. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { JsonObject } from '#model'
+import { metier, serve, temporaryFolder, type Workspace } from '#test'
+
+/** A tool of each, and an intent in the tool's own words. */
+const packages = {
+  memory: ['@modelcontextprotocol/server-memory@2026.8.31', 'read_graph'],
+  thinking: ['@modelcontextprotocol/server-sequential-thinking@2026.8.31', 'sequentialthinking'],
+  time: ['time-mcp@1.0.6', 'days_in_month'],
+} as const
+
+const isReachable = spawnSync('npm', ['view', 'time-mcp@1.0.6', 'version'], { encoding: 'utf8' }).status === 0
+const skip = isReachable ? false : 'needs a registry of npm packages'
+
+/** Three servers over npx, with a package cache that is empty. */
+function cold(t: TestContext): Workspace {
+  const folder = temporaryFolder(t)
+  const cache = join(folder, 'npm-cache')
+  mkdirSync(cache)
+  const file = join(folder, 'metier.json')
+  const mcpServers = Object.fromEntries(
+    Object.entries(packages).map(([name, [spec]]) => [
+      name,
+      { command: 'npx', args: ['-y', spec], env: { npm_config_cache: cache, ...network() } },
+    ]),
+  )
+  writeFileSync(file, JSON.stringify({ mcpServers }))
+  return { folder, file, home: join(folder, 'home'), witness: join(folder, 'none'), opened: [] }
+}
+
+/** Which registry this machine uses, and whose certificates, is not our matter. */
+function network(): Record<string, string> {
+  const userConfig = spawnSync('npm', ['config', 'get', 'userconfig'], { encoding: 'utf8' }).stdout.trim()
+  const { NODE_EXTRA_CA_CERTS: certificates } = process.env
+  return { npm_config_userconfig: userConfig, ...(certificates && { NODE_EXTRA_CA_CERTS: certificates }) }
+}
+
+test('metier discover finds the tools of three npx servers at once, with nothing in the cache of packages', {
+  skip,
+}, async (t) => {
+  const space = cold(t)
+  const { code, json, stderr } = await metier(space, ['discover', 'days_in_month', '--json'])
+  assert.equal(code, 0, stderr)
+  assert.equal(json.silent, undefined, stderr)
+  assert.equal(json.results[0]?.id, 'time:days_in_month')
+  assert.doesNotMatch(stderr, /protocol/)
+  for (const [name, [, tool]] of Object.entries(packages)) {
+    const found = await metier(space, ['discover', tool, '--json'])
+    assert.equal(found.json.results[0]?.id, `${name}:${tool}`, 'what was listed once is remembered')
+  }
+})
+
+test('metier serve starts them by itself, and the first discover over MCP joins those starts', { skip }, async (t) => {
+  const space = cold(t)
+  const { url, stderr } = await serve(t, space)
+  const client = new Client({ name: 'test', version: '0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
+  t.after(() => client.close())
+  const answer = await client.callTool({ name: 'discover', arguments: { intent: 'days_in_month' } })
+  const { results, silent } = answer.structuredContent as { results: JsonObject[]; silent?: string[] }
+  assert.equal(silent, undefined, stderr())
+  assert.equal(results[0]?.id, 'time:days_in_month')
+})
