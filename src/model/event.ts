@@ -2,7 +2,7 @@
 import type { PolicyRule } from './config.ts'
 import type { ErrorData } from './errors.ts'
 import type { IsolationReport } from './isolation.ts'
-import type { RawJson } from './json.ts'
+import type { Json, RawJson } from './json.ts'
 import type { Budget, PermissionSet } from './plan.ts'
 import type { LogLine } from './program.ts'
 import type { Effect, EffectOrigin, Usage } from './tool.ts'
@@ -35,7 +35,7 @@ export type EventBodies = {
     mocks?: unknown
     maxBranches?: number
     plan: { kind: 'code' | 'dag'; source: unknown; digest: string }
-    args: unknown
+    args: Json
     actor: Actor
     permissions: PermissionSet
     budget: Budget
@@ -49,30 +49,30 @@ export type EventBodies = {
     traceparent?: string
     parent?: string
     /** `args` are those that the call at the fork gets in place of the program's; `startedAt` is the time of its first turn. */
-    forkedFrom?: { run: string; at: string; args?: unknown; startedAt?: string }
+    forkedFrom?: { run: string; at: string; args?: Json; startedAt?: string }
   }
   'call.issued': {
     call: string
     tool: string
     task?: string
-    args: RawJson | unknown
+    args: RawJson | Json
     /** What a fork puts in place of the program's arguments. */
-    edited?: RawJson | unknown
+    edited?: RawJson | Json
     effect: Effect | null
     effectFrom: EffectOrigin | null
     key?: string
     definition: string | null
   }
-  'call.sent': { call: string; attempt: number; args?: unknown }
+  'call.sent': { call: string; attempt: number; args?: RawJson | Json }
   'call.resolved': {
     call: string
     attempt: number
     outcome: 'answered' | 'not_sent' | 'refused' | 'cancelled' | 'settled'
     ok: boolean
-    value?: RawJson | unknown
+    value?: RawJson | Json
     error?: ErrorData
     /** What the server said, as it came, where the plan wants it whole. */
-    answer?: RawJson | unknown
+    answer?: RawJson | Json
     ms: number
     /** As the tool reported it. */
     usage?: Usage
@@ -95,7 +95,7 @@ export type EventBodies = {
     answer: 'approved' | 'denied' | 'expired'
     who: string
     from: string
-    args?: unknown
+    args?: Json
     reason?: string
     /** A line of policy that the human chose to write, for the rest of this run or for good. */
     rule?: PolicyRule
@@ -103,7 +103,7 @@ export type EventBodies = {
   'call.settled': {
     call: string
     how: 'done' | 'failed' | 'again'
-    value?: unknown
+    value?: Json
     text?: string
     who: string
     from: string
@@ -123,7 +123,7 @@ export type EventBodies = {
   }
   'run.finished': {
     status: 'done' | 'failed' | 'cancelled'
-    result?: RawJson | unknown
+    result?: RawJson | Json
     error?: ErrorData
     callCount: number
     ms: number
@@ -140,11 +140,6 @@ export type EventBodies = {
 }
 
 export type EventType = keyof EventBodies
-
-/** An event as it was read: blobs are still references. */
-export type Event<Type extends EventType = EventType> = {
-  [T in Type]: { run: string; n: number; at: string; type: T; body: EventBodies[T] }
-}[Type]
 
 /** What other processes may put into a run's inbox; its owner takes it from there into the chain. */
 export type InboxType = 'approval.answered' | 'call.settled' | 'cancel.asked'

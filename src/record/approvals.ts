@@ -1,6 +1,7 @@
 /** Approvals that were asked for, found by their id or all that are open, without reading the runs that asked. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Event, RunId } from '#model'
+import type { BlobReference, Event, RunId } from '#model'
+import { parseEvent } from './parse-event.ts'
 import type { ApprovalEnd } from './request.ts'
 
 /** An approval that a run which is not finished has asked for. */
@@ -28,11 +29,17 @@ const withCalls = `
   ) AS issued
   FROM approval JOIN event USING (seq)`
 
-export function openApprovalReads(database: DatabaseSync) {
+export function openApprovalReads(database: DatabaseSync, readBlob: (reference: BlobReference) => string) {
   const open = database.prepare(`${withCalls} WHERE answer IS NULL ORDER BY seq`)
   const byId = database.prepare(`${withCalls} WHERE approval = ?`)
   const ofRun = database.prepare('SELECT approval, seq FROM approval WHERE run = ? AND answer IS NULL')
   const line = database.prepare('SELECT line FROM event WHERE seq = ?')
+
+  const read = ({ answer, ...lines }: Row): Asked => {
+    const asked = parseEvent(lines.asked, readBlob) as Event<'approval.asked'>
+    const issued = parseEvent(lines.issued, readBlob) as Event<'call.issued'>
+    return { run: asked.run as RunId, asked, issued, answer }
+  }
 
   return {
     /** Of all runs, in the order in which they were asked: one query, however many they are. */
@@ -47,9 +54,4 @@ export function openApprovalReads(database: DatabaseSync) {
       return new Map(rows.map(({ approval, seq }) => [approval, JSON.parse(line.get(seq)!.line as string).body.call]))
     },
   }
-}
-
-function read({ answer, ...lines }: Row): Asked {
-  const asked = JSON.parse(lines.asked) as Event<'approval.asked'>
-  return { run: asked.run as RunId, asked, issued: JSON.parse(lines.issued), answer }
 }

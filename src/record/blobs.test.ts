@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { AppError, type EventBodies } from '#model'
+import { AppError, type EventBodies, type Stored } from '#model'
 import { finishSample, openSample } from './sample.test.ts'
 
 test('a large value is one file named by its digest, however often it is recorded', async (t) => {
@@ -28,8 +28,8 @@ test('text() refuses a blob whose bytes are not those of its name', async (t) =>
   writeFileSync(file, bytes)
   const reference = { $blob: file.slice(-64), bytes: bytes.length }
   assert.throws(
-    () => store.text(reference),
+    () => store.text(reference as unknown as Stored<unknown>),
     (error) => error instanceof AppError && error.code === 'LEDGER_BROKEN',
   )
-  assert.throws(() => store.text({ $blob: '../../metier.db', bytes: 1 }), /is no digest/)
+  assert.throws(() => store.text({ $blob: '../../metier.db', bytes: 1 } as unknown as Stored<unknown>), /is no digest/)
 })

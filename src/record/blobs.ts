@@ -12,8 +12,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '#model'
-import type { BlobBytes, BlobReference } from './line.ts'
+import { AppError, type BlobReference } from '#model'
+import type { BlobBytes } from './line.ts'
 
 /** Writes the blob unless it is there. Either way the folder must be synced before the blob is named. */
 export function writeBlob(folder: string, { digest, bytes }: BlobBytes): void {

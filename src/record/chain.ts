@@ -12,6 +12,7 @@ import {
 } from '#model'
 import type { WriteBuffer } from './buffer.ts'
 import { bodyText, lineText } from './line.ts'
+import { parseEvent } from './parse-event.ts'
 import type { WriterQueue } from './queue.ts'
 import type { ApprovalChange, ChainWrite, Entries } from './request.ts'
 import { sealText } from './seal.ts'
@@ -185,7 +186,9 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     durable,
     told: (only) => {
       const wanted = only === undefined ? kept : kept?.filter(([, , type]) => type === only)
-      return wanted?.map((event) => JSON.parse(lineText(run, ...event)) as Event) ?? null
+      return wanted === null || wanted === undefined
+        ? null
+        : parseInline(wanted.map((event) => lineText(run, ...event)))
     },
     inbox: () => (isKnown ? world.readInbox(run).filter(({ id }) => !taken.has(id)) : []),
     consume(id) {
@@ -202,6 +205,17 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     suspend: async (body) => leave('run.suspended', body, { status: suspendedStatus[body.why], callCount: null }),
     finish: async (body) => leave('run.finished', body, { status: body.status, callCount: body.callCount }),
   }
+}
+
+/** Null where a member that is read with its event stands as a blob: it may not be on disk yet. */
+function parseInline(lines: string[]): Event[] | null {
+  let needsBlob = false
+  const readBlob = () => {
+    needsBlob = true
+    return 'null'
+  }
+  const events = lines.map((line) => parseEvent(line, readBlob))
+  return needsBlob ? null : events
 }
 
 /** What a sealed value is bound to. */

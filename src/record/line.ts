@@ -1,12 +1,10 @@
 /** An event as exact bytes: its line, its hash, and what of it is too large to stand in it. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { AppError, isObject, limits, RawJson, toText } from '#model'
+import { AppError, type BlobReference, isObject, limits, RawJson, toText } from '#model'
 
 export const firstHash = '0'.repeat(64)
 
-/** A value that stands outside its event, by its digest. */
-export type BlobReference = { $blob: string; bytes: number }
 export type BlobBytes = { digest: string; bytes: Uint8Array }
 
 /** The line up to its body; the rest is the body and one brace. */

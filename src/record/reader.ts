@@ -1,13 +1,15 @@
 /** Everything that is read from the record, on the main thread, beside the writer. */
 import type { DatabaseSync } from 'node:sqlite'
 import {
+  type BlobReference,
   type Event,
-  type EventBodies,
   type EventType,
   homeChain,
   type ProcessId,
+  type RecordedBody,
   type RunId,
   type RunStatus,
+  type Stored,
   toText,
 } from '#model'
 import { openApprovalReads } from './approvals.ts'
@@ -16,7 +18,7 @@ import { readBlob, readBlobStart } from './blobs.ts'
 import type { InboxItem, SealedSecret } from './chain.ts'
 import { sealPlace } from './chain.ts'
 import { homePaths } from './home.ts'
-import { isBlobReference } from './line.ts'
+import { blobOf, parseEvent } from './parse-event.ts'
 import { openForReading } from './schema.ts'
 import { openSealed } from './seal.ts'
 import { rareHome } from './tables.ts'
@@ -77,6 +79,15 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     return rows
   }
 
+  const { blobs } = homePaths(home)
+  const blobText = (reference: BlobReference) => readBlob(blobs, reference)
+  const parsed = (line: unknown) => parseEvent(line as string, blobText)
+
+  function textOf(member: Stored<unknown>): string {
+    const blob = blobOf(member)
+    return blob === null ? toText(member as unknown) : blobText(blob)
+  }
+
   /** How many events a chain has; none where there is no such chain. */
   function countOf(run: string): number {
     return (count.get(run)?.n as number | undefined) ?? 0
@@ -109,23 +120,22 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     isPurged: (run: RunId) => isPurged.get(run) !== undefined,
     events(run: string, { after = 0, type }: { after?: number; type?: EventType } = {}): Event[] {
       const isRare = run === homeChain && type && type !== 'run.opened' && type !== 'run.closed'
-      if (isRare) return rare.all(type, after).map(({ line }) => JSON.parse(line as string))
+      if (isRare) return rare.all(type, after).map(({ line }) => parsed(line))
       const rows = chainRows(run, after)
-      return (type ? rows.filter((row) => row.type === type) : rows).map(({ line }) => JSON.parse(line))
+      return (type ? rows.filter((row) => row.type === type) : rows).map(({ line }) => parsed(line))
     },
-    started(runs: readonly RunId[]): Map<RunId, EventBodies['run.started']> {
-      const events = firsts
-        .all(JSON.stringify(runs))
-        .map(({ line }): Event<'run.started'> => JSON.parse(line as string))
+    started(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>> {
+      const events = firsts.all(JSON.stringify(runs)).map(({ line }) => parsed(line) as Event<'run.started'>)
       return new Map(events.map(({ run, body }) => [run as RunId, body]))
     },
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
-    text: (value: unknown) => (isBlobReference(value) ? readBlob(homePaths(home).blobs, value) : toText(value)),
-    glimpse(value: unknown, characters: number) {
-      if (!isBlobReference(value)) return glimpseOf(toText(value), characters)
-      const start = readBlobStart(homePaths(home).blobs, value, 4 * characters)
-      return { text: start.slice(0, characters), bytes: value.bytes }
+    text: textOf,
+    value: <Value>(member: Stored<Value>): Value => (blobOf(member) ? JSON.parse(textOf(member)) : member) as Value,
+    glimpse(member: Stored<unknown>, characters: number) {
+      const blob = blobOf(member)
+      if (blob === null) return glimpseOf(textOf(member), characters)
+      return { text: readBlobStart(blobs, blob, 4 * characters).slice(0, characters), bytes: blob.bytes }
     },
     inbox(run: RunId): InboxItem[] {
       const rows = inbox.all(run) as { id: number; type: InboxItem['type']; box: Uint8Array }[]
@@ -138,7 +148,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
         return { placeholder, server, value: openSealed(box, sealPlace(run, placeholder, server), sealingKey()) }
       })
     },
-    ...openApprovalReads(database),
+    ...openApprovalReads(database, blobText),
     stats: () => readStats(database, isAlive),
   }
 }

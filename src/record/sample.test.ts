@@ -1,7 +1,7 @@
 /** What this folder's tests share: a store in a folder of its own, and runs to fill it with. */
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type EventBodies, newId, type RunId } from '#model'
+import { type EventBodies, type Json, newId, type RunId } from '#model'
 import { temporaryFolder } from '#test'
 import type { Chain } from './chain.ts'
 import { openStore, type Store, type StoreOptions } from './store.ts'
@@ -42,7 +42,7 @@ export function startSample(store: Store, body: Partial<EventBodies['run.started
 }
 
 /** A finished run of `calls` calls: two events and three for each call. */
-export async function finishSample(store: Store, calls = 1, value: unknown = 7): Promise<RunId> {
+export async function finishSample(store: Store, calls = 1, value: Json = 7): Promise<RunId> {
   const chain = startSample(store)
   for (let i = 1; i <= calls; i++) {
     const call = String(i)

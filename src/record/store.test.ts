@@ -5,7 +5,17 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type ErrorCode, limits, newId, RawJson, type RunId } from '#model'
+import {
+  AppError,
+  type ErrorCode,
+  type Event,
+  type Json,
+  limits,
+  newId,
+  RawJson,
+  type RecordedBody,
+  type RunId,
+} from '#model'
 import { temporaryFolder } from '#test'
 import { finishSample, openSample, startSample } from './sample.test.ts'
 import { openStore } from './store.ts'
@@ -108,7 +118,8 @@ test('told() gives what the store gives, where the run began here and is small; 
     effectFrom: null,
     definition: null,
   })
-  chain.append('run.logged', { lines: [{ level: 'log', text: 'x'.repeat(limits.eventValueBytesMax) }] })
+  const value = 'x'.repeat(limits.eventValueBytesMax)
+  chain.append('call.resolved', { call: '1', attempt: 1, outcome: 'answered', ok: true, value, ms: 1, by: 'mock' })
   await chain.durable()
   assert.equal(chain.told()?.length, 3)
   assert.deepEqual(chain.told(), store.events(chain.run))
@@ -119,6 +130,32 @@ test('told() gives what the store gives, where the run began here and is small; 
   await chain.suspend({ why: 'stopped', calls: [] })
   const taken = await store.takeRun(chain.run)
   assert.equal(taken.told(), null)
+})
+
+test('events() reads what logs stand for, and told() leaves them to it where they are a blob', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  const lines = [{ level: 'log' as const, text: 'x'.repeat(limits.eventValueBytesMax) }]
+  chain.append('run.logged', { lines })
+  assert.equal(chain.told(), null, 'the blob may not be on disk')
+  assert.equal(chain.told('run.started')?.length, 1)
+  await chain.durable()
+  assert.match(store.lines(chain.run)[1]!, /"body":\{"lines":\{"\$blob":"/)
+  const [logged] = store.events(chain.run, { type: 'run.logged' }) as Event<'run.logged'>[]
+  assert.deepEqual(logged!.body.lines, lines)
+})
+
+test('a member that may be a blob is no value, by type', async (t) => {
+  const store = await openSample(t)
+  const chain = store.events(await finishSample(store, 1, { deep: [1] }))
+  const resolved = chain.find((event) => event.type === 'call.resolved')!
+  // @ts-expect-error: it has to be opened
+  const wrong: Json = resolved.body.value!
+  // @ts-expect-error: it has no members
+  assert.equal(resolved.body.value!.length, undefined)
+  assert.ok(wrong)
+  const right: Json = store.value(resolved.body.value!)
+  assert.deepEqual(right, { deep: [1] })
 })
 
 test('durable() with nothing new to write is fulfilled', async (t) => {
@@ -202,10 +239,10 @@ test('text() gives the exact text of a value back, also of one that stands as a 
   await chain.durable()
   const values = store
     .events(chain.run, { type: 'call.resolved' })
-    .map(({ body }) => (body as { value: unknown }).value)
-  assert.equal(store.text(values[0]), large)
-  assert.deepEqual(JSON.parse(store.text(values[1])), forged)
-  assert.equal(store.text(values[2]), '{"a":[1,null]}')
+    .map(({ body }) => (body as RecordedBody<'call.resolved'>).value!)
+  assert.equal(store.text(values[0]!), large)
+  assert.deepEqual(store.value(values[1]!), forged)
+  assert.equal(store.text(values[2]!), '{"a":[1,null]}')
 })
 
 test('takeRun() says why it cannot', async (t) => {

@@ -6,8 +6,10 @@ import {
   type InboxType,
   limits,
   type ProcessId,
+  type RecordedBody,
   type RunId,
   type RunStatus,
+  type Stored,
 } from '#model'
 import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import type { Asked } from './approvals.ts'
@@ -42,7 +44,7 @@ export type Store = {
   count(run: string): number
   events(run: string, options?: { after?: number; type?: EventType }): Event[]
   /** How each of these runs began, without the rest of their chains; nothing of a run that was purged. */
-  started(runs: readonly RunId[]): Map<RunId, EventBodies['run.started']>
+  started(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>>
   /** The same as they stand: the exact lines. */
   lines(run: string, options?: { after?: number }): string[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
@@ -51,9 +53,10 @@ export type Store = {
   /** One of a run that is not finished, open or not. */
   approval(id: string): Asked | undefined
   /** The JSON text of a member of an event, also of one that stands as a blob. */
-  text(value: unknown): string
+  text(member: Stored<unknown>): string
+  value<Value>(member: Stored<Value>): Value
   /** Its first characters and its size, without reading all of it. */
-  glimpse(value: unknown, characters: number): { text: string; bytes: number }
+  glimpse(member: Stored<unknown>, characters: number): { text: string; bytes: number }
   /** An answer for a run that another process may own. */
   send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void>
   /** What was sent to a run and not taken up yet, in the order in which it came. */
@@ -169,6 +172,7 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     openApprovals: reader.openApprovals,
     approval: reader.approval,
     text: reader.text,
+    value: reader.value,
     glimpse: reader.glimpse,
     send,
     inbox: reader.inbox,

@@ -1,5 +1,15 @@
 /** A run that goes another way from one of its calls on: what came before is taken from the record, what follows is made anew. */
-import { type Config, type Event, type EventBodies, type Json, RawJson, type RunId, splitToolId, toText } from '#model'
+import {
+  type Config,
+  type Event,
+  type EventBodies,
+  type Json,
+  RawJson,
+  type RunId,
+  type Stored,
+  splitToolId,
+  toText,
+} from '#model'
 import type { Chain, SealedSecret } from '#record'
 import type { Journal } from './journal.ts'
 import { placeOf } from './place.ts'
@@ -51,15 +61,19 @@ function topOf(id: string): number {
 }
 
 /** Results keep their exact bytes and their time; the record says that they came from it. */
-export function copyEvents(chain: Chain, events: Copied[], text: (value: unknown) => string): void {
+export function copyEvents(chain: Chain, events: Copied[], text: (member: Stored<unknown>) => string): void {
   for (const event of events) {
     if (event.type === 'call.issued') {
-      chain.append('call.issued', { ...event.body, args: new RawJson(text(event.body.args)) })
+      const { args, edited, ...issued } = event.body
+      const more = edited === undefined ? {} : { edited: new RawJson(text(edited)) }
+      chain.append('call.issued', { ...issued, args: new RawJson(text(args)), ...more })
       continue
     }
-    const { value } = event.body
-    const exact: Partial<EventBodies['call.resolved']> = value === undefined ? {} : { value: new RawJson(text(value)) }
-    const { arrivedAt = event.at } = event.body
-    chain.append('call.resolved', { ...event.body, ...exact, by: 'record', arrivedAt })
+    const { value, answer, arrivedAt = event.at, ...resolved } = event.body
+    const exact = {
+      ...(value === undefined ? {} : { value: new RawJson(text(value)) }),
+      ...(answer === undefined ? {} : { answer: new RawJson(text(answer)) }),
+    }
+    chain.append('call.resolved', { ...resolved, ...exact, by: 'record', arrivedAt })
   }
 }

@@ -1,6 +1,15 @@
 /** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
-import { AppError, type Delivery, type Effect, type Event, type EventBodies, toText } from '#model'
-import { isBlobReference } from '#record'
+import {
+  AppError,
+  type Delivery,
+  type Effect,
+  type Event,
+  type EventBodies,
+  type RecordedBody,
+  type Stored,
+  toText,
+} from '#model'
+import { blobOf } from '#record'
 import { placeOf } from './place.ts'
 import { nothingSpent, OwnedTime, type Spent, spend } from './spent.ts'
 import type { OwnLine } from './standing.ts'
@@ -44,17 +53,15 @@ export type Journal = {
   cancelled: EventBodies['cancel.asked'] | null
 }
 
+type TextOf = (member: Stored<unknown>) => string
+
 /** `text` turns a member of an event into its exact JSON text, wherever its bytes are. */
-export function readJournal(events: Event[], text: (value: unknown) => string): Journal {
+export function readJournal(events: Event[], text: TextOf): Journal {
   const first = events[0]
   if (first?.type !== 'run.started') {
     throw new AppError('LEDGER_BROKEN', 'Cannot read the run: its first event is not run.started', {})
   }
-  const { plan, args, mocks, forkedFrom } = first.body
-  const whole = Object.entries({ plan, args, mocks, forkedFrom }).filter(([, member]) => member !== undefined)
-  const read = whole.map(([name, member]) => [name, JSON.parse(text(member))])
-  const started: EventBodies['run.started'] = { ...first.body, ...Object.fromEntries(read) }
-  const journal = newJournal(started, Date.parse(first.at))
+  const journal = newJournal(startedOf(first.body, text), Date.parse(first.at))
   const owned = new OwnedTime()
   for (const event of events) {
     owned.see(event)
@@ -62,6 +69,18 @@ export function readJournal(events: Event[], text: (value: unknown) => string): 
   }
   journal.spent.wallMs = owned.ms
   return journal
+}
+
+function startedOf(body: RecordedBody<'run.started'>, text: TextOf): EventBodies['run.started'] {
+  const { plan, args, mocks, forkedFrom, ...rest } = body
+  const value = <Value>(member: Stored<Value>): Value => JSON.parse(text(member))
+  return {
+    ...rest,
+    plan: value(plan),
+    args: value(args),
+    ...(mocks === undefined ? {} : { mocks: value(mocks) }),
+    ...(forkedFrom === undefined ? {} : { forkedFrom: value(forkedFrom) }),
+  }
 }
 
 export function newJournal(started: EventBodies['run.started'], startedAt: number): Journal {
@@ -79,7 +98,7 @@ export function newJournal(started: EventBodies['run.started'], startedAt: numbe
   }
 }
 
-function fold(journal: Journal, event: Event, text: (value: unknown) => string, ownedMs: number): void {
+function fold(journal: Journal, event: Event, text: TextOf, ownedMs: number): void {
   switch (event.type) {
     case 'call.issued':
       journal.spent.calls += 1
@@ -94,7 +113,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string, 
     case 'call.resolved': {
       callOf(journal, event.body.call).last = 'resolved'
       const { program } = placeOf(event.body.call)
-      const heard = delivery(event.body, Date.parse(event.body.arrivedAt ?? event.at), text)
+      const heard = replayed(event.body, Date.parse(event.body.arrivedAt ?? event.at), text)
       journal.deliveries.push({ program, delivery: heard })
       spend(journal.spent, bytesOf(event.body, heard), event.body.usage)
       break
@@ -105,7 +124,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string, 
     case 'approval.answered': {
       const call = callOf(journal, event.body.call)
       call.answered = event.body
-      if (event.body.args !== undefined) call.edited = text(event.body.args)
+      if (event.body.args !== undefined) call.edited = toText(event.body.args)
       if (event.body.rule !== undefined) journal.lines.push({ rule: event.body.rule, approval: event.body.approval })
       break
     }
@@ -123,7 +142,7 @@ function fold(journal: Journal, event: Event, text: (value: unknown) => string, 
   }
 }
 
-function issued(body: EventBodies['call.issued'], text: (value: unknown) => string, ownedMs: number): RecordedCall {
+function issued(body: RecordedBody<'call.issued'>, text: TextOf, ownedMs: number): RecordedCall {
   return {
     id: body.call,
     tool: body.tool,
@@ -140,20 +159,19 @@ function issued(body: EventBodies['call.issued'], text: (value: unknown) => stri
 }
 
 /** Live and replayed, a program gets what stands in the record. */
-export function delivery(
-  body: EventBodies['call.resolved'],
-  at: number,
-  text: (value: unknown) => string = toText,
-): Delivery {
-  const call = placeOf(body.call).number
-  if (body.ok) return { call, ok: true, text: text(body.value ?? null), now: at }
-  return { call, ok: false, text: text(body.error), now: at }
+export function delivery({ call, ok, value, error }: EventBodies['call.resolved'], at: number): Delivery {
+  return { call: placeOf(call).number, ok, text: toText(ok ? (value ?? null) : error), now: at }
+}
+
+function replayed({ call, ok, value, error }: RecordedBody<'call.resolved'>, at: number, text: TextOf): Delivery {
+  const heard = ok ? (value === undefined ? 'null' : text(value)) : toText(error)
+  return { call: placeOf(call).number, ok, text: heard, now: at }
 }
 
 /** What was too large for the program stands in the record all the same. */
-function bytesOf({ ok, value, error }: EventBodies['call.resolved'], { text }: Delivery): number {
+function bytesOf({ ok, value, error }: RecordedBody<'call.resolved'>, { text }: Delivery): number {
   if (ok) return Buffer.byteLength(text)
-  return error?.code === 'RESULT_TOO_LARGE' && isBlobReference(value) ? value.bytes : 0
+  return error?.code === 'RESULT_TOO_LARGE' && value !== undefined ? (blobOf(value)?.bytes ?? 0) : 0
 }
 
 function callOf(journal: Journal, id: string): RecordedCall {

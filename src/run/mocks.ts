@@ -1,5 +1,5 @@
 /** Where the results of a dry run come from: mocks, then the record, then the tool's schema. Nothing is called. */
-import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, toText } from '#model'
+import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, type Stored, toText } from '#model'
 import type { Store } from '#record'
 import { digestOf, type OpenCall, type Result } from './call.ts'
 import { sampleOf } from './sample.ts'
@@ -20,11 +20,12 @@ export type Recorded = (tool: string, args: string) => string | undefined
 
 /** Looked through when it is first asked for. */
 export function openRecorded(store: Store): Recorded {
-  let results: Map<string, unknown> | null = null
+  let results: ReturnType<typeof recordedResults> | null = null
   return (tool, args) => {
     results ??= recordedResults(store)
     const key = `${tool} ${digestOf(args)}`
-    return results.has(key) ? store.text(results.get(key) ?? null) : undefined
+    const member = results.get(key)
+    return member === undefined ? undefined : member === null ? 'null' : store.text(member)
   }
 }
 
@@ -81,16 +82,16 @@ function resultOf(mock: Json, call: OpenCall): Result {
  * What the newest runs got, by tool and by the digest of what was really sent: arguments that a human put in place of the program's
  * count, not those. Values stay as they are recorded until one of them is wanted.
  */
-function recordedResults(store: Store): Map<string, unknown> {
-  const results = new Map<string, unknown>()
+function recordedResults(store: Store): Map<string, Stored<unknown> | null> {
+  const results = new Map<string, Stored<unknown> | null>()
   for (const { run } of store.runs({ limit: limits.recordedRunsMax }).reverse()) {
-    const asked = new Map<string, { tool: string; args: unknown }>()
+    const asked = new Map<string, { tool: string; args: Stored<unknown> }>()
     for (const { type, body } of store.events(run)) {
       if (type === 'call.issued') asked.set(body.call, { tool: body.tool, args: body.args })
       if (type === 'call.sent' && body.args !== undefined) asked.get(body.call)!.args = body.args
       if (type !== 'call.resolved' || !body.ok || body.by !== 'upstream') continue
       const { tool, args } = asked.get(body.call)!
-      results.set(`${tool} ${digestOf(store.text(args))}`, body.value)
+      results.set(`${tool} ${digestOf(store.text(args))}`, body.value ?? null)
     }
   }
   return results

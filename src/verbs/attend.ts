@@ -1,7 +1,8 @@
 /** Waiting for a run in the record: for its end, for a question, for an answer, whoever has it in hands. */
 import type { RunId } from '#model'
 import type { Store } from '#record'
-import { openQuestions, viewRun } from './answer.ts'
+import { openQuestions } from './open-approvals.ts'
+import { viewRun } from './run-view.ts'
 
 /** Resolves with true when the fact holds, looked at now and after every change; with false after `ms` or when it is over. */
 export function until(

@@ -3,12 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, type JsonObject, limits, type RunId } from '#model'
 import type { Store } from '#record'
 import { lineFor, namedBy } from '#run'
-import { allApprovals, answerOf, type CallView, isExpired, parsed, type RunView, viewRun } from './answer.ts'
+import { answerOf } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
 import { invalid } from './input.ts'
+import { allApprovals, isExpired } from './open-approvals.ts'
 import { planOf } from './preview.ts'
+import { type CallView, type RunView, viewRun } from './run-view.ts'
 import { checkYes } from './yes.ts'
 
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
@@ -174,10 +176,10 @@ export function showRun({ store }: Parts, run: RunId): JsonObject {
   const { row, started, finished: end, logs, traced, startedAt } = view
   const calls = view.calls.map(({ args, edited, resolved, ...call }) => ({
     ...call,
-    args: parsed(store, args),
-    ...(edited === undefined ? {} : { edited: parsed(store, edited) }),
+    args: store.value(args),
+    ...(edited === undefined ? {} : { edited: store.value(edited) }),
     ...(resolved === undefined ? {} : { outcome: resolved.outcome, by: resolved.by }),
-    ...(resolved?.value === undefined ? {} : { value: parsed(store, resolved.value) }),
+    ...(resolved?.value === undefined ? {} : { value: store.value(resolved.value) }),
     ...(resolved?.error === undefined ? {} : { error: resolved.error }),
   }))
   const { intent, actor, permissions, budget, isolation, engine } = started
@@ -193,12 +195,12 @@ export function showRun({ store }: Parts, run: RunId): JsonObject {
     engine,
     isolation,
   }
-  const plan = parsed(store, started.plan)
+  const plan = store.value(started.plan)
   const outcome =
     end === undefined
       ? {}
-      : { ms: end.ms, ...('result' in end ? { result: parsed(store, end.result) } : { error: end.error }) }
+      : { ms: end.ms, ...(end.result !== undefined ? { result: store.value(end.result) } : { error: end.error }) }
   const named = namedBy(planOf(plan))
-  const args = parsed(store, started.args)
+  const args = store.value(started.args)
   return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as unknown as JsonObject
 }

@@ -16,10 +16,12 @@ import {
 } from '#model'
 import type { RunRow, Store } from '#record'
 import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
-import { answerFrom, answerOf, isExpired, notFound, type RunView, viewOf, viewRun } from './answer.ts'
+import { answerFrom, answerOf } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { isExpired } from './open-approvals.ts'
 import { withPreview } from './preview.ts'
+import { notFound, type RunView, viewOf, viewRun } from './run-view.ts'
 import { suggest } from './suggest.ts'
 import { madeFrom, wholeTold } from './whole.ts'
 
@@ -153,7 +155,7 @@ async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: n
   let told: Told | null = null
   let brief: JsonObject | null = null
   const tell = (status: RunRow['status']) => {
-    brief = caller.wantsWhole ? wholeTold(active, status) : null
+    brief = caller.wantsWhole ? wholeTold(store, active, status) : null
     told = brief === null ? answerTold(store, active, status) : null
   }
   active.ended.then(tell).catch(() => {})

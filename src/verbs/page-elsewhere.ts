@@ -1,8 +1,7 @@
 /** Cuts a page out of a large result in a thread of its own, which is gone with all it needed when the page is cut. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { fromErrorData } from '#model'
-import type { BlobReference } from '#record'
+import { type BlobReference, fromErrorData } from '#model'
 import type { Paged, Wanted } from './page.ts'
 import type { CutAnswer, CutRequest } from './page-worker.ts'
 

@@ -1,7 +1,7 @@
 /** The thread that reads a large result from its blob, checks it, and cuts one page out of it. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type ErrorData, toAppError } from '#model'
-import { type BlobReference, readBlob } from '#record'
+import { type BlobReference, type ErrorData, toAppError } from '#model'
+import { readBlob } from '#record'
 import { type Paged, pageOf, type Wanted } from './page.ts'
 
 export type CutRequest = { folder: string; reference: BlobReference; wanted: Wanted }

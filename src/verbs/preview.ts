@@ -3,7 +3,7 @@ import type { Catalog } from '#catalog'
 import { type Config, type JsonObject, limits, type Plan, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy, previewOf, standingRules } from '#run'
-import { parsed, type RunView } from './answer.ts'
+import type { RunView } from './run-view.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
 
@@ -11,7 +11,7 @@ type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
 export async function withPreview(parts: Parts, answer: JsonObject, { started }: RunView): Promise<JsonObject> {
   const { store, catalog, policy } = parts
   if (answer.status !== 'approval_required' && started.mode === 'run') return answer
-  const plan = planOf(parsed(store, started.plan))
+  const plan = planOf(store.value(started.plan))
   const rules = [...policy.rules, ...standingRules(store)]
   const toolOf = (id: string) => catalog.tool(id, limits.discoverWaitMsMax)
   const preview = await previewOf(plan, { permissions: started.permissions, rules }, toolOf)
@@ -23,7 +23,7 @@ export function named(store: Store, questions: JsonObject[]): JsonObject[] {
   const runs = [...new Set(questions.map(({ run }) => run as RunId))]
   const told = new Map<unknown, object>()
   for (const [run, { intent, plan }] of store.started(runs))
-    told.set(run, { intent, ...namedBy(planOf(parsed(store, plan))) })
+    told.set(run, { intent, ...namedBy(planOf(store.value(plan))) })
   return questions.map((question) => ({ ...question, ...told.get(question.run) }))
 }
 

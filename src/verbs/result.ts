@@ -1,10 +1,10 @@
 /** result(): the whole of any result, a page at a time. */
-import { AppError, fromErrorData, isObject, type JsonObject, limits, parseId, type RunId } from '#model'
-import { homePaths, isBlobReference, type Store } from '#record'
-import { type RunView, viewRun } from './answer.ts'
+import { AppError, fromErrorData, type JsonObject, limits, parseId, type RunId, type Stored } from '#model'
+import { blobOf, homePaths, type Store } from '#record'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { type Format, type Paged, pageOf, type Wanted } from './page.ts'
 import { pageElsewhere } from './page-elsewhere.ts'
+import { type RunView, viewRun } from './run-view.ts'
 
 export async function result(store: Store, input: unknown): Promise<JsonObject> {
   const { run, call, ...wanted } = readInput(input)
@@ -19,11 +19,16 @@ export async function result(store: Store, input: unknown): Promise<JsonObject> 
   return { run, status, ...shown, offset, next, bytes, digest } as unknown as JsonObject
 }
 
+/** Null where nothing was returned. */
+type Member = Stored<unknown> | null
+
 /** A large result is read, checked and cut by another thread, one at a time: nobody else waits for it. */
-function pageOfMember(store: Store, member: unknown, wanted: Wanted): Paged | Promise<Paged> {
-  if (!isBlobReference(member)) return pageOf(store.text(member), wanted)
-  if (member.bytes > limits.resultHereBytesMax) return pageElsewhere(homePaths(store.home).blobs, member, wanted)
-  return pageOf(store.text(member), wanted, member.$blob)
+function pageOfMember(store: Store, member: Member, wanted: Wanted): Paged | Promise<Paged> {
+  if (member === null) return pageOf('null', wanted)
+  const blob = blobOf(member)
+  if (blob === null) return pageOf(store.text(member), wanted)
+  if (blob.bytes > limits.resultHereBytesMax) return pageElsewhere(homePaths(store.home).blobs, blob, wanted)
+  return pageOf(store.text(member), wanted, blob.$blob)
 }
 
 function readInput(input: unknown) {
@@ -47,12 +52,12 @@ function readInput(input: unknown) {
   }
 }
 
-function resultOf({ finished }: RunView): unknown {
+function resultOf({ finished }: RunView): Member {
   if (finished?.error !== undefined) throw fromErrorData(finished.error)
   return finished?.result ?? null
 }
 
-function callValue({ calls }: RunView, wanted: string): unknown {
+function callValue({ calls }: RunView, wanted: string): Member {
   const call = calls.find(({ call, task }) => call === wanted || task === wanted)
   if (call === undefined) {
     const details = `the run has no call or task "${wanted}"`
@@ -63,6 +68,6 @@ function callValue({ calls }: RunView, wanted: string): unknown {
     })
   }
   const { resolved } = call
-  if (resolved?.value === undefined && isObject(resolved?.error)) throw fromErrorData(resolved.error)
+  if (resolved?.value === undefined && resolved?.error !== undefined) throw fromErrorData(resolved.error)
   return resolved?.value ?? null
 }

@@ -1,8 +1,8 @@
 /** What a gateway does beside answering: it goes on with runs that someone answered, or nobody in time, and that no one owns. */
 import { limits, type RunId, toAppError } from '#model'
 import type { RunRow } from '#record'
-import { isExpired } from './answer.ts'
 import type { Parts } from './execute.ts'
+import { isExpired } from './open-approvals.ts'
 
 const resting = ['approval_required', 'uncertain', 'interrupted']
 

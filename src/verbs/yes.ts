@@ -1,15 +1,15 @@
 /** A human's yes, judged before it is recorded: by what the configuration denies, and with edited arguments by the tool's schema too. */
 import { AppError, type Effect, type Json, limits, toText } from '#model'
 import { decide, standingRules } from '#run'
-import { type CallView, parsed, type RunView } from './answer.ts'
 import type { Parts } from './execute.ts'
+import type { CallView, RunView } from './run-view.ts'
 
 /** The engine judges it again as it sends the call; here whoever answers is told in time. */
 export async function checkYes(parts: Parts, view: RunView, call: CallView, edited: Json | undefined): Promise<void> {
   if (edited !== undefined) await checkEdited(parts, call, edited)
   const { store, policy } = parts
   const { tool, effect } = call
-  const args = edited === undefined ? parsed(store, call.args) : edited
+  const args = edited === undefined ? (store.value(call.args) as Json) : edited
   const rules = [...policy.rules, ...standingRules(store)]
   const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, view.started.permissions, rules)
   if (verdict.then !== 'deny') return

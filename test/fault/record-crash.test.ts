@@ -29,7 +29,7 @@ test(`${kills} kills under write load lose no acknowledged event`, { timeout: ki
       const n = keeper.durable.get(run) ?? 1
       const events = store.events(run)
       assert.ok(events.length >= n, `${story}: ${run} has ${events.length} of ${n} acknowledged events`)
-      for (const { type, body } of events) if (type === 'call.resolved') store.text((body as { value: unknown }).value)
+      for (const { type, body } of events) if (type === 'call.resolved') store.text(body.value!)
       acknowledged += n
       assert.equal(store.run(run)!.status, 'interrupted')
       const chain = await store.takeRun(run)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, newId, type RunId } from '#model'
+import { AppError, type Json, newId, type RunId } from '#model'
 import { type Chain, homePaths, openArtifactFolder, openStore, verify } from '#record'
 import { dice, temporaryFolder } from '#test'
 import { sampleStart, startKeeper } from './record-process.ts'
@@ -139,7 +139,7 @@ function fill(disk: string, left: number): void {
   }
 }
 
-async function appendUntilRefused(chain: Chain, value: unknown): Promise<{ last: number; refused: unknown }> {
+async function appendUntilRefused(chain: Chain, value: Json): Promise<{ last: number; refused: unknown }> {
   let last = 1
   for (;;) {
     try {

@@ -48,8 +48,8 @@ export const recordCommands: Record<string, Command> = {
     words: [1, 1],
     run: async ({ verbs, words, json, print }) => {
       const { store } = await verbs()
-      const events = store.events(words[0]!)
-      if (events.length === 0)
+      const lines = store.lines(words[0]!)
+      if (lines.length === 0)
         throw new AppError(
           'RUN_NOT_FOUND',
           `Cannot show the events of "${words[0]}": there are none; "metier runs" lists the runs`,
@@ -57,13 +57,7 @@ export const recordCommands: Record<string, Command> = {
             run: words[0]!,
           },
         )
-      for (const event of events) {
-        print(
-          json
-            ? JSON.stringify(event)
-            : `${String(event.n).padStart(4)}  ${event.at}  ${event.type.padEnd(18)} ${oneLine(JSON.stringify(event.body))}`,
-        )
-      }
+      for (const line of lines) print(json ? line : eventLine(line))
       return exit.done
     },
   },
@@ -158,4 +152,9 @@ export const recordCommands: Record<string, Command> = {
       return exit.done
     },
   },
+}
+
+function eventLine(line: string): string {
+  const { n, at, type, body } = JSON.parse(line)
+  return `${String(n).padStart(4)}  ${at}  ${type.padEnd(18)} ${oneLine(JSON.stringify(body))}`
 }
