@@ -1,5 +1,5 @@
 /** Lists runs newest first, narrowed by what their rows, their first events and their calls say. */
-import { type EventBodies, type JsonObject, type RunId, type RunStatus, splitToolId } from '#model'
+import { type JsonObject, type RecordedBody, type RunId, type RunStatus, splitToolId } from '#model'
 import type { RunRow, Store } from '#record'
 
 export type RunFilter = {
@@ -7,7 +7,7 @@ export type RunFilter = {
   status?: readonly RunStatus[]
   /** RFC 3339; runs that started at or after it. */
   since?: string
-  mode?: EventBodies['run.started']['mode']
+  mode?: RecordedBody<'run.started'>['mode']
   /** A tool that the run called, `server:name`. */
   tool?: string
   /** A server of which the run called a tool. */
@@ -45,7 +45,7 @@ function matches(store: Store, run: RunId, mode: RunFilter['mode'], filter: RunF
   const { tool, server } = filter
   if (tool === undefined && server === undefined) return true
   return store.events(run, { type: 'call.issued' }).some(({ body }) => {
-    const called = (body as EventBodies['call.issued']).tool
+    const called = (body as RecordedBody<'call.issued'>).tool
     return (tool === undefined || called === tool) && (server === undefined || splitToolId(called)?.server === server)
   })
 }
