@@ -4,6 +4,7 @@ import { callLimits } from './limits-call.ts'
 import { catalogLimits } from './limits-catalog.ts'
 import { passageLimits } from './limits-passage.ts'
 import { planLimits } from './limits-plan.ts'
+import { policyLimits } from './limits-policy.ts'
 import { scriptLimits } from './limits-script.ts'
 import { serverLimits } from './limits-server.ts'
 
@@ -12,6 +13,7 @@ export const limits = {
   ...callLimits,
   ...passageLimits,
   ...planLimits,
+  ...policyLimits,
   /** A member of an event's body whose JSON text is longer stands as a blob. */
   eventValueBytesMax: 64 * 1024,
   eventLineBytesMax: 1024 * 1024,

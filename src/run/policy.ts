@@ -1,14 +1,7 @@
 /** Whether a call may be made: rules in order, the first match decides, else the permission set, in which what is dangerous asks. */
-import {
-  AppError,
-  atPointer,
-  type Effect,
-  isObject,
-  type Json,
-  type PermissionSet,
-  type PolicyRule,
-  toText,
-} from '#model'
+import { AppError, type Effect, limits, type PermissionSet, type PolicyRule } from '#model'
+import { type Match, matchArguments } from './compare.ts'
+import { isLike } from './glob.ts'
 
 export type Verdict = { then: 'allow' | 'ask' | 'deny'; because: string }
 
@@ -24,8 +17,12 @@ const sets: Record<PermissionSet, Record<EffectKind, Verdict['then']>> = {
 }
 
 export function decide(question: Question, permissions: PermissionSet, rules: readonly PolicyRule[]): Verdict {
-  const index = rules.findIndex((rule) => isAbout(rule, question) && hasArguments(rule, question.args))
-  return index < 0 ? bySet(question, permissions) : byRule(rules, index)
+  const work = { left: limits.policyStepsMax }
+  for (const [index, rule] of rules.entries()) {
+    const match = isAbout(rule, question) ? matchArguments(rule, question.args, work) : null
+    if (match !== null) return byRule(rules, index, match)
+  }
+  return bySet(question, permissions)
 }
 
 /** The same before the arguments are known: null where they decide. */
@@ -39,8 +36,9 @@ export function decideEarly(
   return Object.keys(rules[index]!.args ?? {}).length > 0 ? null : byRule(rules, index)
 }
 
-function byRule(rules: readonly PolicyRule[], index: number): Verdict {
-  return { then: rules[index]!.then, because: `rule ${index + 1} of the policy: ${JSON.stringify(rules[index])}` }
+function byRule(rules: readonly PolicyRule[], index: number, { because: doubt }: Match = {}): Verdict {
+  const because = `rule ${index + 1} of the policy: ${JSON.stringify(rules[index])}`
+  return { then: rules[index]!.then, because: doubt === undefined ? because : `${because}, since ${doubt}` }
 }
 
 function bySet({ effect, danger }: Omit<Question, 'args'>, permissions: PermissionSet): Verdict {
@@ -73,35 +71,12 @@ function kindOf(effect: Effect): EffectKind {
 }
 
 /** A rule that holds back is about a tool also where a `/` in its name would let it pass: who names a tool must not dodge by it. */
-function isAbout({ tool: pattern, effect: kind, then }: PolicyRule, { tool, effect }: Omit<Question, 'args'>): boolean {
+export function isAbout(
+  { tool: pattern, effect: kind, then }: PolicyRule,
+  { tool, effect }: Omit<Question, 'args'>,
+): boolean {
   if (kind !== undefined && kind !== kindOf(effect)) return false
   if (pattern === undefined) return true
-  return then === 'allow' ? isLike(pattern, tool) : isLike(pattern.replaceAll(/\*+/g, '**'), tool)
-}
-
-function hasArguments({ args: wanted = {}, then }: PolicyRule, args: unknown): boolean {
-  return Object.entries(wanted).every(([pointer, pattern]) => {
-    const value = isObject(args) || Array.isArray(args) ? atPointer(args, pointer) : undefined
-    return value !== undefined && hasValue(pattern, value, then)
-  })
-}
-
-/** A value that may lead elsewhere is in no place that a rule allows, and maybe in each that a rule holds back. */
-function hasValue(pattern: Json, value: unknown, then: PolicyRule['then']): boolean {
-  if (typeof pattern !== 'string' || typeof value !== 'string') return toText(pattern) === toText(value)
-  return mayLeave(value) ? then !== 'allow' : isLike(pattern, value)
-}
-
-/** With `..`, also written as an address has it, once or twice over. */
-function mayLeave(value: string): boolean {
-  return /(?:\.|%(?:25)*2e){2}/i.test(value)
-}
-
-/** The whole value; `*` stops at `/`, `**` does not. */
-function isLike(pattern: string, value: string): boolean {
-  const source = pattern
-    .split(/(\*\*|\*)/)
-    .map((part) => (part === '**' ? '[\\s\\S]*' : part === '*' ? '[^/]*' : RegExp.escape(part)))
-    .join('')
-  return new RegExp(`^${source}$`).test(value)
+  const work = { left: limits.policyStepsMax }
+  return isLike(then === 'allow' ? pattern : pattern.replaceAll(/\*+/g, '**'), tool, work) === true
 }

@@ -1,7 +1,7 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, limits, type Tool, type ToolDiff, visible } from '#model'
-import { dangerOf, decide, decideEarly, standingRules } from '#run'
+import { comparesArguments, dangerOf, decide, decideEarly, isAbout, notCovered, standingRules } from '#run'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
@@ -139,12 +139,14 @@ export const catalogCommands: Record<string, Command> = {
         args === undefined ? decideEarly(asked, permissions, rules) : decide({ ...asked, args }, permissions, rules)
       const { then, because } = verdict ?? { then: null, because: 'a rule asks for its arguments: give them as JSON' }
       const effect = { effect: tool.effect, effectFrom: tool.effectFrom, danger }
-      if (json) print(JSON.stringify({ tool: tool.id, ...effect, then, because }))
+      const unseen = comparesArguments(rules.filter((rule) => isAbout(rule, asked))) ? { notCovered } : {}
+      if (json) print(JSON.stringify({ tool: tool.id, ...effect, then, because, ...unseen }))
       else {
         const said = danger === null ? '' : `, and dangerous: ${danger}`
         print(
           `${strong(then ?? 'it depends')}: ${because} (${visible(tool.id)} is "${tool.effect}" by ${tool.effectFrom}${said})`,
         )
+        if ('notCovered' in unseen) print(faint(`not covered: ${notCovered.join('; ')} (docs/policy.md)`))
       }
       return exit.done
     },

@@ -12,6 +12,14 @@ test('policy explain names the line that decides, the danger of a tool, and a ru
   const put = await explain('fx:put', '{"key":"/tmp/../etc/x"}')
   assert.deepEqual([put.then, put.danger], ['deny', null])
   assert.match(put.because, /^rule 1 of the policy/)
+  const elsewise = await explain('fx:put', '{"key":["file:///ETC/%78"]}')
+  assert.match(elsewise.because, /since its "\/key" reads as "\/etc\/x"$/)
+  assert.ok(
+    elsewise.notCovered.some((item: string) => /symbolic/.test(item)),
+    JSON.stringify(elsewise),
+  )
+  assert.equal(add.notCovered, undefined, 'no rule compares its arguments')
+  assert.match((await metier(space, ['policy', 'explain', 'fx:put', '{"key":"a"}'])).stdout, /^not covered: symbolic/m)
   const open = await explain('fx:put')
   assert.deepEqual([open.then, /its arguments/.test(open.because)], [null, true], 'without them nobody can tell')
   assert.equal((await metier(space, ['policy', 'explain', 'fx:put', 'no json'])).code, 2)
