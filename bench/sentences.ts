@@ -68,13 +68,22 @@ const written: [text: string, fits: string][] = [
   ['fill in the sign-up form with my name and e-mail', 'playwright:browser_fill_form chrome:fill_form chrome:fill'],
   ['take a picture of the web page', 'playwright:browser_take_screenshot chrome:take_screenshot'],
   ['go back to the previous page', 'playwright:browser_navigate_back chrome:navigate_page'],
-  ['are there any errors in the console of the page', 'playwright:browser_console_messages chrome:list_console_messages chrome:get_console_message'],
-  ['which requests does the page send to the network', 'playwright:browser_network_requests chrome:list_network_requests chrome:get_network_request'],
+  [
+    'are there any errors in the console of the page',
+    'playwright:browser_console_messages chrome:list_console_messages chrome:get_console_message',
+  ],
+  [
+    'which requests does the page send to the network',
+    'playwright:browser_network_requests chrome:list_network_requests chrome:get_network_request',
+  ],
   ['wait until the text "Done" appears', 'playwright:browser_wait_for chrome:wait_for'],
   ['choose Germany from the country dropdown', 'playwright:browser_select_option chrome:fill'],
   ['make the browser window 800 by 600', 'playwright:browser_resize chrome:resize_page'],
   ['close the browser', 'playwright:browser_close chrome:close_page'],
-  ['how fast does the page load? record a profile', 'chrome:performance_start_trace chrome:performance_analyze_insight chrome:lighthouse_audit'],
+  [
+    'how fast does the page load? record a profile',
+    'chrome:performance_start_trace chrome:performance_analyze_insight chrome:lighthouse_audit',
+  ],
   ['check the site for accessibility and SEO problems', 'chrome:lighthouse_audit'],
   ['is there a memory leak in the page? dump the heap', 'chrome:take_heapsnapshot'],
   ['hit the Enter key', 'playwright:browser_press_key chrome:press_key'],
@@ -82,8 +91,14 @@ const written: [text: string, fits: string][] = [
   ['drag the card to the second column', 'playwright:browser_drag chrome:drag playwright:browser_drop'],
   ['attach my CV to the file input', 'playwright:browser_file_upload chrome:upload_file playwright:browser_drop'],
   ['what tabs are open right now?', 'chrome:list_pages playwright:browser_tabs chrome:select_page'],
-  ['run some javascript on the page to count the links', 'playwright:browser_evaluate chrome:evaluate_script playwright:browser_run_code_unsafe'],
-  ['see how the site looks on a phone with a slow connection', 'chrome:emulate chrome:resize_page playwright:browser_emulate_media playwright:browser_resize'],
+  [
+    'run some javascript on the page to count the links',
+    'playwright:browser_evaluate chrome:evaluate_script playwright:browser_run_code_unsafe',
+  ],
+  [
+    'see how the site looks on a phone with a slow connection',
+    'chrome:emulate chrome:resize_page playwright:browser_emulate_media playwright:browser_resize',
+  ],
   ['record a video of what happens on the screen', 'chrome:screencast_start'],
   ['move the mouse over the menu', 'playwright:browser_hover chrome:hover'],
   // The web without a browser.

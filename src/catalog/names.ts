@@ -56,6 +56,13 @@ export function named(names: Names, text: string): Named[] {
 /** What stands in a sentence and is no word of a language: `fs:read_file`, `read_file`, `readFile`. */
 const calledByName = /(?<![\w.-])(?:[\w.-]*[:_][\w.:-]*|[a-z\d]+[A-Z]\w*)/g
 
+/** Whether the text calls the tool by its id, or by its name as one word: who writes `read_file` means it, who writes "read a file" may not. */
+export function isCalledBy({ id, name }: Tool, text: string): boolean {
+  const words = new Set([name, id].map((spelling) => split(spelling).join(' ')))
+  const one = /^\S+$/.test(text.trim()) ? [text] : (text.match(calledByName) ?? [])
+  return one.some((word) => words.has(split(word).join(' ').replace(/^mcp /, '')))
+}
+
 /** Hosts and programs put `mcp` before the server. */
 function exactly({ exact }: Names, name: string): number[] {
   const words = split(name)

@@ -174,8 +174,9 @@ test('an explanation names every word that speaks for a tool, and no other; toge
         return [word, new Map(results.map(({ tool, score }) => [tool.id, evidenceOf(score, single)]))] as const
       }),
     )
-    for (const { tool, score, why } of search(index, { intent, ...everything }).results) {
-      if (/its name/.test(why)) continue
+    for (const { tool, score, why: all, brief } of search(index, { intent, ...everything }).results) {
+      const why = all.split('; against: ')[0]!
+      if (brief || /its name/.test(why)) continue
       const speaking = words.filter((word) => alone.get(word)!.has(tool.id))
       assert.deepEqual([...wordsIn(why)].sort(), [...speaking].sort(), `${intent} → ${tool.id}: ${why}`)
       // What words have in common counts once, and a word that is a name counts as that.

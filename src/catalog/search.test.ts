@@ -120,12 +120,13 @@ test('search() abstains when nothing fits, and says which words matched nothing 
   )
   assert.equal(near.status, 'nothing_fits')
   assert.deepEqual(near.nearest, ['fx:pay'])
+  assert.deepEqual(ids(near), ['fx:pay'], 'the ranking is shown all the same')
   for (const intent of ['', '   ', 'the of and', '???']) assert.equal(find(intent).status, 'nothing_fits', intent)
 })
 
 test('search() explains each score by the words that were found and where', () => {
   const { results, unmatched } = find('add a purple number to the counter')
-  assert.equal(results[0]?.why, 'name: add; description: add, number, counter')
+  assert.equal(results[0]?.why, 'name: add; description: number, counter')
   assert.deepEqual(unmatched, ['purple'])
   assert.match(find('fx:big').results[0]!.why, /^this is its name/)
   assert.match(find('git_comit').results[0]!.why, /^this is nearly its name/)
@@ -140,8 +141,8 @@ test('search() finds what is called by another word for it, and says by which', 
     limit: 2,
   })
   assert.deepEqual(
-    results.map(({ tool, why }) => [tool.id, why]),
-    [['a:movies', 'name: film as movies; description: film as movies']],
+    results.map(({ tool, why }) => [tool.id, why.split('; against')[0]]),
+    [['a:movies', 'name: film as movies']],
   )
   assert.deepEqual(unmatched, [])
   const stems = groups.map((words) => new Set(words.map(stem)))
@@ -169,7 +170,43 @@ test('search() keeps to the filter: server, effect class, least score', () => {
   assert.deepEqual(ids(find('pay an amount', { filter: { effect: 'keyed' } })), ['fx:pay'])
   assert.deepEqual(ids(find('pay an amount', { filter: { effect: 'unsafe' } })), [])
   assert.deepEqual(ids(find('pay an amount', { filter: { minScore: 0.999 } })), [])
-  assert(find(intent, { filter: { minScore: 0 } }).results.length > find(intent).results.length)
+  assert.deepEqual(find(intent, { filter: { minScore: 0 } }), find(intent), 'nothing is cut off unless it is asked for')
+})
+
+test('search() shows the whole ranking, and of what stands below the cut only what it is; of the first three never', () => {
+  const many = Array.from({ length: 30 }, (_, at) => tool(`x:n${at}`, `Do the ${'thing '.repeat(at)}with a lamp.`))
+  const lamp = [tool('x:light_lamp', 'Light the lamp.'), ...many]
+  const { results, status } = search(buildIndex(lamp), { intent: 'light the lamp in the hall', limit: 50 })
+  assert.deepEqual([status, results.length, results[0]?.tool.id], ['found', 31, 'x:light_lamp'])
+  assert.deepEqual(
+    results.slice(0, 3).map(({ brief }) => brief),
+    [false, false, false],
+  )
+  assert(results.slice(3).every(({ brief, why }) => brief && why === ''))
+})
+
+test('search() shows what may fit as unsure, and says what speaks against each', () => {
+  const { status, results, nearest } = find('what amount of snow fell on the roof of the barn in "New York" in 2019')
+  assert.deepEqual([status, results[0]?.tool.id, nearest], ['unsure', 'fx:pay', []])
+  assert.equal(results[0]!.why, 'description: amount; against: nothing about snow, fell, roof, barn')
+})
+
+test('search() puts a tool that calls itself deprecated behind its successor, unless it is called by its name', () => {
+  const tools = [
+    tool('fs:read_file', 'Read a file as text. DEPRECATED: Use read_text_file instead.'),
+    tool('fs:read_text_file', 'Read the complete contents of a file from the disk, as text.'),
+    tool('fs:list', 'List deprecated packages of a file.'),
+    tool('fs:find', 'This tool is deprecated: find things.'),
+    tool('fs:seek', 'Find a thing that was lost somewhere.'),
+  ]
+  const found = (intent: string) => search(buildIndex(tools), { intent, limit: 5 }).results.map(({ tool }) => tool.id)
+  assert.deepEqual(found('read a file').slice(0, 2), ['fs:read_text_file', 'fs:read_file'])
+  assert.deepEqual(found('read file').slice(0, 2), ['fs:read_text_file', 'fs:read_file'])
+  assert.deepEqual(found('find what was lost').slice(0, 2), ['fs:seek', 'fs:find'])
+  for (const intent of ['fs:read_file', 'read_file', 'open it with mcp__fs__read_file, please'])
+    assert.equal(found(intent)[0], 'fs:read_file', intent)
+  assert.equal(found('list packages')[0], 'fs:list')
+  assert.equal(found('list')[0], 'fs:list', 'it speaks of others')
 })
 
 test('search() in an empty catalogue abstains', () => {

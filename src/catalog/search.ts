@@ -1,38 +1,54 @@
 /** Finds tools for an intent: named ones first, then by the words they share; says so when nothing fits. */
-import type { Tool } from '#model'
+import { limits, type Tool } from '#model'
 import { bestOf, decree, occurrencesOf, rarityOf, weigh } from './bm25.ts'
+import { behindSuccessors, byEvidence, type Ranked } from './deprecated.ts'
+import { againstOf, whyOf } from './explain.ts'
 import type { Index, Segment } from './indexer.ts'
-import { kinOf } from './kin.ts'
-import { named } from './names.ts'
-import { fields } from './texts.ts'
-import { comparable, contentOf } from './words.ts'
+import { purposeOf } from './intent.ts'
+import { isCalledBy, named } from './names.ts'
+import { type Status, statusOf } from './verdict.ts'
+import { contentOf } from './words.ts'
 
 export type Query = { intent: string; filter?: { server?: string; effect?: string; minScore?: number }; limit: number }
-export type Hit = { tool: Tool; score: number; why: string }
-export type Found = { status: 'found' | 'nothing_fits'; results: Hit[]; unmatched: string[]; nearest: string[] }
+/** A brief one stands below the cut: an agent sees of it what it is called and its first sentence. */
+export type Hit = { tool: Tool; score: number; why: string; brief: boolean }
+/** `results` is the whole ranking up to the limit, also where nothing fits; `nearest` are then the ids of the first. */
+export type Found = { status: Status; results: Hit[]; unmatched: string[]; nearest: string[] }
 
 /**
  * Evidence becomes a score between 0 and 1 by what chance would give: among more tools some share a word by accident, and
- * in a long intent too. The constants were chosen on the sets that bench/retrieval.ts calls seen, so that about 93 in 100
- * right answers are kept; what they do to sets that were not seen, it says too.
+ * in a long intent too.
  */
 const chanceByTools = 0.1
 const chanceByWords = 0.05
-const scoreMin = 0.36
 const nearestMax = 3
+/** Less than the score of a tool that is called by its name, or nearly. */
+const unnamedMax = 0.97
+/** So many are never brief; of the others those whose score is below this share of the best. */
+const fullMin = 3
+const cutShare = 0.8
 
 type Filter = NonNullable<Query['filter']>
-type Candidate = { tool: Tool; evidence: number }
 
 export function search(index: Index, { intent, filter = {}, limit }: Query): Found {
   const chance = chanceOf(index, intent)
-  const best = candidatesOf(index, intent, filter, Math.max(limit, nearestMax), chance)
-  const scored = best.map(({ tool, evidence }) => ({ tool, score: scoreOf(evidence, chance) }))
-  const fitting = scored.filter(({ score }) => score >= (filter.minScore ?? scoreMin)).slice(0, limit)
-  const results = fitting.map(({ tool, score }) => hitOf(tool, score, intent))
-  const nearest = fitting.length > 0 ? [] : scored.slice(0, nearestMax).map(({ tool }) => tool.id)
-  const status = fitting.length > 0 ? 'found' : 'nothing_fits'
-  return { status, results, unmatched: unmatchedOf(index, intent), nearest }
+  const most = Math.max(limit, limits.searchWindowTools)
+  const scored = rankedOf(index, intent, filter, most, chance).map(({ tool, evidence }) => ({
+    tool,
+    score: Math.round(1000 * scoreOf(evidence, chance)) / 1000,
+  }))
+  const shown = scored.filter(({ score }) => score >= (filter.minScore ?? 0)).slice(0, limit)
+  const best = scored[0]?.score ?? null
+  const status = shown.length === 0 ? 'nothing_fits' : statusOf(best)
+  const unmatched = unmatchedOf(index, intent)
+  const results = shown.map(({ tool, score }, at): Hit => {
+    if (at >= fullMin && score < cutShare * best!) return { tool, score, why: '', brief: true }
+    const why = whyOf(tool, score, intent)
+    const against = status === 'found' ? [] : [againstOf(tool, intent, purposeOf(intent))]
+    return { tool, score, why: [why, ...against].join('; '), brief: false }
+  })
+  const nearest = status === 'nothing_fits' ? scored.slice(0, nearestMax).map(({ tool }) => tool.id) : []
+  return { status, results, unmatched, nearest }
 }
 
 function chanceOf({ tools }: Index, intent: string): number {
@@ -49,7 +65,7 @@ function evidenceFor(score: number, chance: number): number {
 }
 
 /** The best of every segment, best first; of equals the earlier. */
-function candidatesOf(index: Index, intent: string, filter: Filter, most: number, chance: number): Candidate[] {
+function rankedOf(index: Index, intent: string, filter: Filter, most: number, chance: number): Ranked[] {
   const terms = index.vocabulary.find(intent).map((form) => ({ form, worth: worthOf(index, form) }))
   const asked = index.segments.filter(({ server }) => filter.server === undefined || server === filter.server)
   const best = asked.flatMap((segment) => {
@@ -60,11 +76,10 @@ function candidatesOf(index: Index, intent: string, filter: Filter, most: number
     const found = bestOf(evidence, most, (place) => hasEffect(tools[place]!, filter.effect))
     return found.map((place) => ({ tool: tools[place]!, evidence: evidence.amounts[place]! }))
   })
-  return best.sort(byEvidence).slice(0, most)
-}
-
-function byEvidence({ evidence: left }: Candidate, { evidence: right }: Candidate): number {
-  return left === right ? 0 : left < right ? 1 : -1
+  const toolsOf = (server: string) =>
+    asked.find((segment) => segment.server === server)!.tools.filter((tool) => hasEffect(tool, filter.effect))
+  const isCalled = (tool: Tool) => isCalledBy(tool, intent)
+  return behindSuccessors(best.sort(byEvidence), toolsOf, isCalled, evidenceFor(unnamedMax, chance)).slice(0, most)
 }
 
 function worthOf({ vocabulary, segments, tools }: Index, form: number): number {
@@ -74,30 +89,6 @@ function worthOf({ vocabulary, segments, tools }: Index, form: number): number {
 
 function hasEffect(tool: Tool, effect: string | undefined): boolean {
   return effect === undefined || tool.effect === effect || tool.effect.startsWith(`${effect}:`)
-}
-
-/** `why` says which words of the intent were found where, or which of their kin. */
-function hitOf(tool: Tool, score: number, intent: string): Hit {
-  const asked = [...new Set(contentOf(intent))].map((word) => ({
-    word,
-    root: comparable(word),
-    kin: kinOf(comparable(word)),
-  }))
-  const found = new Map<string, Set<string>>()
-  for (const { name, textOf } of fields) {
-    const here = contentOf(textOf(tool))
-    const roots = new Set(here.map(comparable))
-    for (const { word, root, kin } of asked) {
-      const other =
-        roots.has(root) || kin === undefined ? undefined : here.find((each) => kinOf(comparable(each)) === kin)
-      const reason = roots.has(root) ? word : other === undefined ? null : `${word} as ${other}`
-      if (reason !== null) found.set(name, (found.get(name) ?? new Set()).add(reason))
-    }
-  }
-  const reasons = [...found].map(([name, words]) => `${name}: ${[...words].join(', ')}`)
-  const rounded = Math.round(score * 1000) / 1000
-  if (rounded >= 0.98) reasons.unshift(rounded >= 0.995 ? 'this is its name' : 'this is nearly its name')
-  return { tool, score: rounded, why: reasons.join('; ') }
 }
 
 /** The vocabulary also has words of tools that are gone. */

@@ -27,7 +27,12 @@ const answer = <Properties extends object>(properties: Properties, required: str
 
 export const discoverOutput = answer(
   {
-    status: { type: 'string', enum: ['found', 'nothing_fits'] },
+    status: {
+      type: 'string',
+      enum: ['found', 'unsure', 'nothing_fits'],
+      description:
+        'unsure: none clearly fits; nothing_fits: a fit is improbable. The ranking is in results all the same.',
+    },
     results: {
       type: 'array',
       items: {
@@ -36,6 +41,7 @@ export const discoverOutput = answer(
           type: { type: 'string', enum: ['tool', 'capability'] },
           id: { type: 'string', description: 'server:name, or cap:name.' },
           score: { type: 'number', minimum: 0, maximum: 1 },
+          brief: { type: 'boolean', description: 'true: below the cut, shown with one sentence only.' },
           why: {},
           description: { type: 'string' },
           input: {},
@@ -46,7 +52,12 @@ export const discoverOutput = answer(
       },
     },
     unmatched: { type: 'array', items: { type: 'string' }, description: 'Words of the intent that matched nothing.' },
-    nearest: { type: 'array', items: { type: 'string' }, description: 'Ids that came closest.' },
+    nearest: { type: 'array', items: { type: 'string' }, description: 'nothing_fits: ids that came closest.' },
+    silent: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Servers that did not answer in time: they may still be starting, ask again.',
+    },
   },
   ['status', 'results', 'unmatched', 'nearest'],
 )

@@ -15,8 +15,21 @@ test('surface is three tools in constant order', () => {
 })
 
 test('surface is constant to the byte: whoever changes it breaks the prompt caches of every host, and says so here', () => {
-  assert.equal(digest(surface), '1bb0453038854719fc3344579f23923fd23a0ac517a02b0b3ac7cd8cb0ecbc08')
-  assert.equal(digest(instructions), '454a627643d0b0d5ec4a9eff1c619d32dd774ea91613489c6b285a8d556a7650')
+  assert.equal(digest(surface), '4ce28afbffbc32edb2fa956627b5c12e6b624aff3984462aa512473c464959a6')
+  assert.equal(digest(instructions), 'affdd16ad26ed8f0ef5d1803cef3c9f8659c8219ae8cfae94d8180b323c69a38')
+})
+
+test('surface and instructions cost a model at most 900 tokens, and discover does not send an agent away', () => {
+  const listed = surface.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+  // Counted with o200k_base they are 894 tokens, 4.1 bytes each; this holds the bytes, so that a change is counted anew.
+  const bytes = Buffer.byteLength(JSON.stringify(listed)) + Buffer.byteLength(instructions)
+  assert.ok(bytes <= 3676, `${bytes} bytes`)
+  const [discover] = surface
+  assert.doesNotMatch(discover!.description!, /no tool here does this/)
+  for (const word of ['unsure', 'nothing_fits', 'brief', 'silent', 'still starting, ask again'])
+    assert.match(discover!.description!, new RegExp(word))
+  const { properties } = discover!.outputSchema as unknown as { properties: Record<string, { description?: string }> }
+  assert.match(properties.silent!.description!, /still be starting, ask again/)
 })
 
 test('surface takes the parameters of the published interface', () => {
@@ -55,6 +68,13 @@ const answers: Record<string, object[]> = {
       results: [{ type: 'tool', id: 'a:b', score: 0.5, why: 'name', input: '{}', effect: 'read' }],
       unmatched: [],
       nearest: [],
+    },
+    {
+      status: 'unsure',
+      results: [{ type: 'tool', id: 'a:b', score: 0.3, brief: true, description: 'Do it.' }],
+      unmatched: [],
+      nearest: [],
+      silent: ['late'],
     },
     {
       status: 'found',

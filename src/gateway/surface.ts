@@ -1,66 +1,37 @@
 /** What a host sees of Métier: three tools and a few sentences, constant in text and order, so that no prompt cache ever breaks. */
 import type { Tool } from '@modelcontextprotocol/server'
-import { limits } from '#model'
 import { discoverOutput, executeOutput, resultOutput } from './surface-output.ts'
 
-export const instructions = `Métier finds and runs tools for you. First discover({intent}): it ranks tools and learned capabilities, with their signatures. \
-Then execute({intent, implementation}): one TypeScript program or DAG that calls as many of them as the work needs; loop, filter and join inside it, and return only what you want to read. \
-result({run}) pages a large result or says how a run stands. \
+export const instructions = `Métier finds and runs tools for you. First discover({intent}). \
+Then execute({intent, implementation}): one TypeScript program or DAG that calls all you need; loop, filter and join inside it, return only what you must read. \
+result({run}) pages a large result or tells how a run stands. \
 approval_required: a human decides; tell the user, later execute({resume: run}). \
 uncertain: a call may have happened; ask the user, never repeat it blindly.`
 
-const binding = {
-  type: 'object',
-  properties: { $from: { type: 'string' }, path: { type: 'string' } },
-  required: ['$from'],
-}
-
-const task = {
-  type: 'object',
-  properties: {
-    id: { type: 'string' },
-    tool: { type: 'string', description: 'server:name' },
-    arguments: {
-      type: 'object',
-      description:
-        'Any value may be {"$from":"taskId","path":"/pointer"}; inside a string, {{taskId/pointer}}; in a forEach, {"$item":"/pointer"}.',
-    },
-    dependsOn: { type: 'array', items: { type: 'string' } },
-    type: { type: 'string', enum: ['mcp_tool', 'code_execution', 'capability'] },
-    code: { type: 'string', description: 'For code_execution; its args are the resolved arguments.' },
-    sideEffects: { type: 'boolean', description: 'true asks a human even where policy allows.' },
-    retry: { type: 'object', properties: { max: { type: 'integer' }, backoffMs: { type: 'integer' } } },
-    timeoutMs: { type: 'integer' },
-    when: { ...binding, properties: { ...binding.properties, equals: {}, exists: { type: 'boolean' } } },
-    forEach: binding,
-  },
-  required: ['id'],
-}
+/** Written out as a schema, the shape of a task alone would cost a model as much as all the rest of this tool. */
+const tasks =
+  '{id, tool: "server:name", arguments, dependsOn?, type?: mcp_tool|code_execution|capability, code? (its args are the resolved arguments), ' +
+  'sideEffects? (true asks a human), retry?: {max, backoffMs}, timeoutMs?, when?: {$from, path?, equals?|exists?}, forEach?: {$from, path}}. ' +
+  'Values in arguments: {"$from":"taskId","path":"/pointer"}, in a string {{taskId/pointer}}, in forEach {"$item":"/pointer"}'
 
 const discover = {
   name: 'discover',
   title: 'Discover tools',
   description:
-    'Find tools and verified capabilities for what you want to do, best first. Describe the goal in plain words, or give an exact id (server:name). Each result has an id, a compact input signature, the output shape if known, its effect (read, idempotent, keyed or unsafe) and why it matched. nothing_fits means that no tool here does this: unmatched lists the words that matched nothing.',
+    'Find tools and verified capabilities for a goal in plain words, or by id (server:name). Best first, with signature, effect and why it matched; brief ones are less likely, discover their id to see all. ' +
+    'unsure: none clearly fits, why says what is against it. nothing_fits: a fit is improbable, try other words. silent: servers still starting, ask again.',
   inputSchema: {
     type: 'object',
     properties: {
-      intent: { type: 'string', description: 'What you want to do, or an exact id.' },
+      intent: { type: 'string' },
       filter: {
         type: 'object',
-        properties: {
-          type: { type: 'string', enum: ['tool', 'capability', 'all'] },
-          server: { type: 'string' },
-          effect: { type: 'string' },
-          minScore: { type: 'number', minimum: 0, maximum: 1 },
-        },
-        additionalProperties: false,
+        description: '{type?: tool|capability, server?, effect?: read|idempotent|keyed|unsafe, minScore?: 0-1}',
       },
-      limit: { type: 'integer', minimum: 1, maximum: limits.discoverLimitMax, default: limits.discoverLimitDefault },
-      schemas: { type: 'boolean', description: 'true gives whole JSON schemas instead of signatures.' },
+      limit: { type: 'integer' },
+      schemas: { type: 'boolean', description: 'JSON schemas instead of signatures.' },
     },
     required: ['intent'],
-    additionalProperties: false,
   },
   outputSchema: discoverOutput,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -71,46 +42,38 @@ const execute = {
   name: 'execute',
   title: 'Execute a plan',
   description:
-    'Run a plan in a sandbox. Every call is on the record before and after it happens; after a crash the run goes on, and nothing unsafe is done twice. ' +
-    'implementation {type:"code", code}: the body of an async TypeScript function. It sees mcp.<server>.<tool>(args), tool("server:name", args), cap.<name>(args), args, console, sleep(ms) and the language; no files, network or imports. What it returns is the result; an error of a tool is thrown as ToolError {code, message, tool}. ' +
-    '{type:"dag", tasks}: tasks bound by $from run as soon as what they need is there. {type:"capability", id}: a verified procedure. Without implementation: recalls a capability for the intent, or suggests a DAG. ' +
-    'Answers done, failed, cancelled, suggested, approval_required, uncertain or running; a large result comes as preview and handle, see result.',
+    'Run a plan in a sandbox; after a crash it goes on, and nothing unsafe happens twice. ' +
+    'code: body of an async TypeScript function with mcp.<server>.<tool>(args), tool("server:name", args), cap.<name>(args), args, console, sleep(ms); no files, network or imports. It returns the result; a tool\'s error is thrown as ToolError {code, message, tool}. ' +
+    'dag: a task runs as soon as what it needs is there. Without implementation: recalls a capability for the intent or suggests a DAG. ' +
+    'A large result comes as a preview: see result. running: ask again with resume.',
   inputSchema: {
     type: 'object',
     properties: {
-      intent: { type: 'string', description: 'What this is for, in a sentence.' },
+      intent: { type: 'string' },
       implementation: {
         type: 'object',
         properties: {
           type: { type: 'string', enum: ['code', 'dag', 'capability'] },
-          code: { type: 'string', description: 'For code.' },
-          tasks: { type: 'array', items: task, description: 'For dag.' },
-          id: { type: 'string', description: 'For capability: cap:name.' },
+          code: { type: 'string' },
+          tasks: { type: 'array', items: { type: 'object' }, description: tasks },
+          id: { type: 'string', description: 'cap:name' },
         },
         required: ['type'],
       },
-      args: { type: 'object', description: 'The global args of code; the parameters of a capability.' },
+      args: { type: 'object' },
       mode: {
         type: 'string',
         enum: ['run', 'dry-run', 'explore'],
-        description: 'dry-run and explore call nothing; results come from mocks, the record or schemas.',
+        description: 'dry-run and explore call nothing.',
       },
-      mocks: {
-        type: 'object',
-        properties: { args: { type: 'object' }, tools: { type: 'object' }, calls: { type: 'object' } },
-      },
-      maxBranches: { type: 'integer', minimum: 1, default: 16, description: 'For explore.' },
-      resume: { type: 'string', description: 'The id of a run to go on with, or to ask again about.' },
-      permissions: { type: 'string', enum: ['minimal', 'standard', 'privileged'], description: 'Can only narrow.' },
-      budget: {
-        type: 'object',
-        properties: { calls: { type: 'integer' }, wallMs: { type: 'integer' }, bytes: { type: 'integer' } },
-        description: 'Can only narrow.',
-      },
-      wait: { type: 'integer', minimum: 0, description: 'Seconds to wait for the end before answering running.' },
-      key: { type: 'string', description: 'Names this request: the same key never runs twice.' },
+      mocks: { type: 'object', description: '{args?, tools?: {"server:name": value}, calls?}' },
+      maxBranches: { type: 'integer' },
+      resume: { type: 'string', description: 'A run to go on with.' },
+      permissions: { type: 'string', enum: ['minimal', 'standard', 'privileged'] },
+      budget: { type: 'object', description: '{calls?, wallMs?, bytes?}; like permissions it only narrows.' },
+      wait: { type: 'integer', description: 'Seconds.' },
+      key: { type: 'string', description: 'The same key never runs twice.' },
     },
-    additionalProperties: false,
   },
   outputSchema: executeOutput,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -121,22 +84,18 @@ const result = {
   name: 'result',
   title: 'Read a result',
   description:
-    'Read the result of a run, or of one of its calls, whole or in pages: path picks a part of it, offset and limit count characters of a text, items of a list, keys of an object; next is the offset of the next page, null at the end. Of a run that is not finished it answers the status.',
+    'Read the result of a run or of one of its calls in pages: offset and limit count characters of a text, items of a list, keys of an object; next is the next offset or null.',
   inputSchema: {
     type: 'object',
     properties: {
       run: { type: 'string' },
-      call: {
-        anyOf: [{ type: 'string' }, { type: 'integer' }],
-        description: 'The number of a call, or the id of a task.',
-      },
-      path: { type: 'string', description: 'A JSON Pointer, such as /items/0/name.' },
-      offset: { type: 'integer', minimum: 0 },
-      limit: { type: 'integer', minimum: 1, maximum: limits.resultPageMax },
+      call: { type: ['string', 'integer'], description: 'Number, or task id.' },
+      path: { type: 'string', description: 'JSON Pointer.' },
+      offset: { type: 'integer' },
+      limit: { type: 'integer' },
       format: { type: 'string', enum: ['json', 'text', 'keys'] },
     },
     required: ['run'],
-    additionalProperties: false,
   },
   outputSchema: resultOutput,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -14,6 +14,10 @@ export const catalogLimits = {
   stemsKeptMax: 100_000,
   /** Forms of words in the index, those of tools that are gone included. */
   searchFormsMax: 1_000_000,
+  /** The best so many are looked at more closely, whatever limit is asked for: so a score does not depend on it. */
+  searchWindowTools: 50,
+  /** Of the one sentence that is said of a tool below the cut. */
+  discoverBriefCharactersMax: 100,
   /** So long the index is built before others have their turn. */
   searchSliceMs: 5,
   /** Of each side of a change, at a terminal. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { AppError } from '#model'
+import { type AppError, type JsonObject, limits } from '#model'
 import { caller, openSpace, workspace } from '#test'
 
 test('discover() names the servers that could not be asked, and says nothing of them where there are none', async (t) => {
@@ -34,4 +34,36 @@ test('discover() takes null for nothing, and refuses a score that none has and w
       (error: AppError) => error.code === 'INVALID_INPUT_PARAM' && error.context.param === param,
     )
   }
+})
+
+test('discover() answers the whole ranking up to the limit, brief below the cut, and cuts off only by minScore', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  t.after(() => verbs.close())
+  const look = async (input: object) =>
+    (await verbs.discover({ intent: 'add a number to a counter under a key', ...input }, caller)) as {
+      status: string
+      results: JsonObject[]
+    }
+  const { status, results } = await look({})
+  assert.equal(status, 'found')
+  assert(results.length > 4, `${results.length} tools share a word with it`)
+  assert.deepEqual(
+    results.slice(0, 3).map((result) => ['brief' in result, ...Object.keys(result).slice(0, 6)]),
+    Array(3).fill([false, 'type', 'id', 'score', 'why', 'description', 'input']),
+  )
+  const brief = results.filter((result) => result.brief === true)
+  assert(brief.length > 0)
+  for (const result of brief) {
+    assert.deepEqual(Object.keys(result), ['type', 'id', 'score', 'brief', 'description'])
+    assert(String(result.description).length <= limits.discoverBriefCharactersMax)
+    assert.doesNotMatch(String(result.description), /[.!?] \S/, 'one sentence')
+  }
+  assert.deepEqual((await look({ limit: 2 })).results, results.slice(0, 2))
+  const least = Number(results[1]!.score)
+  assert.deepEqual((await look({ filter: { minScore: least } })).results, results.slice(0, 2))
+  const whole = results.map(({ id }) => id)
+  assert.deepEqual(
+    (await look({ filter: { minScore: 0 } })).results.map(({ id }) => id),
+    whole,
+  )
 })

@@ -12,15 +12,12 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
   if (wanted.server !== undefined) oneOf('filter.server', wanted.server, servers)
   if (type === 'capability') return { status: 'nothing_fits', results: [], unmatched: [], nearest: [] }
   const answer = await catalog.search({ intent, filter: wanted, limit })
-  const results = answer.results.map(({ tool, score, why }) => ({
-    type: 'tool',
-    id: tool.id,
-    score,
-    why,
-    ...wordsOf(catalog.told(tool), schemas),
-    effect: tool.effect,
-    effectFrom: tool.effectFrom,
-  }))
+  const results = answer.results.map(({ tool, score, why, brief }) => {
+    const told = catalog.told(tool)
+    const { id, effect } = tool
+    if (brief) return { type: 'tool', id, score, brief, description: sentenceOf(told.description) }
+    return { type: 'tool', id, score, why, ...wordsOf(told, schemas), effect }
+  })
   return {
     status: answer.status,
     results,
@@ -29,6 +26,16 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     ...(answer.silent.length > 0 && { silent: answer.silent }),
     ...(answer.starting.length > 0 && { starting: answer.starting }),
   } as unknown as JsonObject
+}
+
+/** The first sentence, or as much of it as may stand in a list. */
+function sentenceOf(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  const [sentence] = /^.+?[.!?](?=\s|$)/.exec(line) ?? [line]
+  const max = limits.discoverBriefCharactersMax
+  if (sentence.length <= max) return sentence
+  const space = sentence.lastIndexOf(' ', max - 1)
+  return `${sentence.slice(0, space > 0 ? space : max - 1)}…`
 }
 
 function wordsOf(tool: Tool, whole: boolean) {

@@ -4,6 +4,7 @@ import { AppError, type Json, type JsonObject, limits, type Tool, type ToolDiff,
 import { comparesArguments, dangerOf, decide, decideEarly, isAbout, notCovered, standingRules } from '#run'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
+import { discovered } from './discovered.ts'
 import { exit } from './exit.ts'
 import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
 import { json as readJson } from './run-commands.ts'
@@ -27,7 +28,7 @@ export const catalogCommands: Record<string, Command> = {
       }
       const { discover, catalog } = await verbs()
       const answer = await discover(input, caller)
-      print(json ? JSON.stringify(answer) : found(answer))
+      print(json ? JSON.stringify(answer) : discovered(answer))
       if (Object.keys(config.servers).length === 0) note(noServers)
       for (const name of Object.keys(config.servers)) {
         const problem = catalog.problemOfServer(`${name}:*`)
@@ -191,23 +192,4 @@ async function toolNamed(catalog: Catalog, id: string, verb: string): Promise<To
     { tool: id },
   )
   throw catalog.problemOfServer(id) ?? missing
-}
-
-function found({ status, results, unmatched, nearest }: JsonObject): string {
-  if (status === 'nothing_fits') {
-    const close = nearest as string[]
-    const words = unmatched as string[]
-    const hint = words.length === 0 ? '' : ` No tool knows: ${words.join(', ')}.`
-    return `Nothing fits.${hint}${close.length === 0 ? '' : ` Nearest: ${close.join(', ')}.`}`
-  }
-  return (results as Record<string, string | number>[])
-    .map(({ id, score, description, input, effect, why }) =>
-      [
-        `${strong(visible(String(id)))} ${faint(`${Number(score).toFixed(2)} · ${effect}`)}`,
-        `  ${oneLine(String(description))}`,
-        `  ${visible(String(input))}`,
-        faint(`  ${why}`),
-      ].join('\n'),
-    )
-    .join('\n')
 }
