@@ -19,6 +19,7 @@ import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
 import { openIndexer } from './indexer.ts'
 import { leftoversOf } from './leftovers.ts'
+import { nearTools } from './near-tools.ts'
 import type { Login, Logout, Oauth } from './oauth.ts'
 import type { Passage, PassageOptions } from './passage.ts'
 import { type PinRecord, Pins } from './pins.ts'
@@ -54,6 +55,8 @@ export type Catalog = {
   tool(id: string, waitMs?: number): Promise<Tool | undefined>
   /** Why the server that would have this tool could not be asked, if that was so when it was asked last. */
   problemOfServer(id: string): AppError | null
+  /** Tools that may be meant by an id that names none, the nearest first. */
+  near(id: string): string[]
   /** Why a call is not to be made: the tool is not what it was, or the arguments do not fit. */
   problemOf(tool: Tool, args: Json): AppError | null
   /** Why a tool is not called at all as it is now: it changed, and nobody has accepted that. */
@@ -119,6 +122,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
       const { server } = splitToolId(id) ?? {}
       return (server !== undefined && entries.get(server)?.failure?.error) || null
     },
+    near: (id) => nearTools(id, lists()),
     problemOf: (tool, args) => pins.problemOf(tool) ?? problemOf(tool, args),
     refusalOf: (tool) => pins.problemOf(tool),
     changeOf: (tool) => pins.changeOf(tool),

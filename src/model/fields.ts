@@ -1,14 +1,21 @@
 /** Reads one object of a configuration file field by field: problems and fields that nobody reads are collected, not thrown. */
 import { isObject, type Json } from './json.ts'
+import { nearNames } from './near.ts'
 
 export type Problem = { path: string; found: string; expected: string }
-export type Findings = { problems: Problem[]; unknownFields: string[] }
+export type Findings = {
+  problems: Problem[]
+  unknownFields: string[]
+  /** The file is another host's too, which may have names of its own that only look like ours. */
+  isShared: boolean
+}
 
 export class Fields {
   readonly path: string
   readonly values: Record<string, Json>
   readonly #findings: Findings
   readonly #read = new Set<string>()
+  readonly #known = new Set<string>()
 
   constructor(findings: Findings, path: string, value: Json | undefined) {
     this.path = path
@@ -18,6 +25,7 @@ export class Fields {
   }
 
   has(name: string): boolean {
+    this.#known.add(name)
     return Object.hasOwn(this.values, name)
   }
 
@@ -83,17 +91,23 @@ export class Fields {
     this.#read.add(name)
   }
 
-  /** Every field was asked for: the others are nobody's. */
+  /** Every field was asked for: the others are nobody's, and one that is nearly a name of ours is a typing mistake. */
   end(): void {
     for (const name of Object.keys(this.values)) {
-      if (!this.#read.has(name)) this.#findings.unknownFields.push(`${this.path}/${name}`)
+      if (this.#read.has(name)) continue
+      const [meant] = nearNames(name, [...this.#read, ...this.#known])
+      if (meant === undefined || this.#findings.isShared) this.#findings.unknownFields.push(`${this.path}/${name}`)
+      else this.report(name, 'a name that means nothing', `"${meant}" (did you mean that?)`)
     }
   }
 
   /** Where a field that nobody reads would change what the others mean. */
   only(names: readonly string[]): void {
     for (const name of Object.keys(this.values)) {
-      if (!names.includes(name)) this.report(name, 'a name that means nothing', `one of ${names.join(', ')}`)
+      if (names.includes(name)) continue
+      const [meant] = nearNames(name, names)
+      const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`
+      this.report(name, 'a name that means nothing', `one of ${names.join(', ')}${hint}`)
     }
   }
 

@@ -6,4 +6,6 @@ export const serverLimits = {
   firstListMsMax: 30_000,
   /** How often it is reported that a first start is under way. */
   firstStartNoteMs: 5000,
+  /** Tools that are named in place of one that is not there. */
+  nearToolsMax: 3,
 } as const

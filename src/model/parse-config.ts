@@ -21,12 +21,14 @@ export type ConfigSource = {
 type Reading = Expansion & Findings
 
 export function parseConfig({ file, text, home, env, directory }: ConfigSource): Config {
-  const reading: Reading = { env, directory, secrets: new Set(), unset: new Set(), problems: [], unknownFields: [] }
+  const isShared = file?.endsWith('.mcp.json') === true
+  const findings: Findings = { problems: [], unknownFields: [], isShared }
+  const reading: Reading = { env, directory, secrets: new Set(), unset: new Set(), ...findings }
   const root = new Fields(reading, '', text === null ? {} : parseText(file, text))
   const config = {
     file,
     home,
-    servers: readServers(reading, root, file?.endsWith('.mcp.json') === true),
+    servers: readServers(reading, root, isShared),
     expose: root.list('expose', isToolId, 'a list of "server:name"'),
     policy: readPolicy(root.section('policy')),
     sandbox: readSandbox(root.section('sandbox')),

@@ -195,7 +195,7 @@ function hiddenText(value: Json | RawJson, secrets: Secrets, from: string): RawJ
 }
 
 /** `secrets` where the call is really made. */
-type Refusing = { budget: Budget; catalog: Pick<Catalog, 'problemOf' | 'problemOfServer'>; secrets?: Secrets }
+type Refusing = { budget: Budget; catalog: Pick<Catalog, 'near' | 'problemOf' | 'problemOfServer'>; secrets?: Secrets }
 
 /** Why a call is not made at all, whatever the policy says. */
 export function refusalOf(call: OpenCall, { budget, catalog, secrets }: Refusing, spent: Spent): AppError | null {
@@ -204,9 +204,11 @@ export function refusalOf(call: OpenCall, { budget, catalog, secrets }: Refusing
   if (call.definition === null) {
     const unreachable = catalog.problemOfServer(call.tool)
     if (unreachable !== null) return unreachable
-    const hint = splitToolId(call.tool) === null ? 'a tool is named server:name' : 'discover finds what there is'
+    const near = catalog.near(call.tool)
+    const form = splitToolId(call.tool) === null ? 'a tool is named server:name' : 'discover finds what there is'
+    const hint = near.length === 0 ? form : `did you mean ${near.join(' or ')}?`
     const message = `Cannot call "${call.tool}": there is no such tool; ${hint}`
-    return new AppError('TOOL_NOT_FOUND', message, { tool: call.tool })
+    return new AppError('TOOL_NOT_FOUND', message, { tool: call.tool, ...(near.length > 0 && { near }) })
   }
   return catalog.problemOf(call.definition, argumentsToSend(call)) ?? lostSecret(call, secrets)
 }

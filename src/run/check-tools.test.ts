@@ -40,6 +40,7 @@ const unreachable = new AppError('UPSTREAM_UNREACHABLE', 'Cannot reach "far"', {
 const catalog = {
   tool: async (id: string) => tools.get(id),
   told: (tool: Tool) => tool,
+  near: () => [],
   problemOfServer: (id: string) => (id.startsWith('far:') ? unreachable : null),
 }
 

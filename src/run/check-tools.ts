@@ -8,7 +8,7 @@ import { conflictOf, itemsOf, lacks, type Spot, spotAt } from './check-types.ts'
 import { isOperation, operationCode } from './operation-task.ts'
 
 type Tools = ReadonlyMap<string, Tool>
-type Known = Pick<Catalog, 'tool' | 'told' | 'problemOfServer'>
+type Known = Pick<Catalog, 'tool' | 'told' | 'near' | 'problemOfServer'>
 
 /** Throws PLAN_INVALID with everything that is wrong: in the graph, with its programs, and with the tools as they are now. */
 export async function checkPlan(tasks: unknown, catalog: Known): Promise<void> {
@@ -60,7 +60,9 @@ function toolProblems(task: DagTask, tools: Tools, catalog: Known): string[] {
   const tool = tools.get(id)
   if (tool !== undefined) return argumentProblems(task, tool)
   if (catalog.problemOfServer(id) !== null) return []
-  return [`task "${task.id}" names "${id}": there is no such tool; discover finds what there is`]
+  const near = catalog.near(id)
+  const hint = near.length === 0 ? 'discover finds what there is' : `did you mean ${near.join(' or ')}?`
+  return [`task "${task.id}" names "${id}": there is no such tool; ${hint}`]
 }
 
 function argumentProblems({ id, arguments: args = {} }: DagTask, tool: Tool): string[] {

@@ -10,7 +10,7 @@ import type { Settlement } from './stop.ts'
 
 export type Desk = {
   chain: Chain
-  catalog: Pick<Catalog, 'tool' | 'problemOf' | 'problemOfServer'>
+  catalog: Pick<Catalog, 'tool' | 'near' | 'problemOf' | 'problemOfServer'>
   /** Whoever makes the calls. */
   queue: Queue
   secrets: Secrets

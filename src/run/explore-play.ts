@@ -39,7 +39,7 @@ export type Step = { arm: { program: string; id: string; arm: string } } | { cal
 export type Played = { steps: Step[]; calls: MadeCall[]; end: ProgramEnd }
 
 export type Stage = {
-  catalog: Pick<Catalog, 'tool' | 'problemOf' | 'problemOfServer'>
+  catalog: Pick<Catalog, 'tool' | 'near' | 'problemOf' | 'problemOfServer'>
   policy: RunPolicy
   budget: Budget
   /** For one path: a list of mocks is used up along it. */

@@ -20,6 +20,7 @@ import { bad } from './cli/paint.ts'
 import { recordCommands } from './cli/record-commands.ts'
 import { runCommands } from './cli/run-commands.ts'
 import { sandboxCommands } from './cli/sandbox-commands.ts'
+import { serverCommands } from './cli/server-commands.ts'
 import { help, systemCommands } from './cli/system-commands.ts'
 import { types } from './cli/types-command.ts'
 
@@ -60,6 +61,7 @@ const commands: Record<string, Command> = {
   demo,
   init,
   ...connectCommands,
+  ...serverCommands,
   ...systemCommands,
   ...catalogCommands,
   ...loginCommands,

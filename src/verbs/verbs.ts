@@ -169,7 +169,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
       return { tools: tools.map((tool) => toolLine(tool, catalog)), problems }
     },
     types: async () => {
-      const { tools, problems } = await catalog.tools({ waitMs: limits.toolListMsMax })
+      const { tools, problems } = await catalog.tools({ waitMs: limits.toolListMsMax, firstMs: limits.firstListMsMax })
       return { text: declarationsOf(tools.map((tool) => catalog.told(tool))), tools: tools.length, problems }
     },
     whole: (answer) => wholeOf(store, answer),

@@ -186,10 +186,9 @@ function summaryOf(list: readonly JsonObject[]): string {
 async function toolNamed(catalog: Catalog, id: string, verb: string): Promise<Tool> {
   const tool = await catalog.tool(id)
   if (tool !== undefined) return tool
-  const missing = new AppError(
-    'TOOL_NOT_FOUND',
-    `Cannot ${verb} "${id}": there is no such tool; "metier tools" lists them`,
-    { tool: id },
-  )
+  const near = catalog.near(id)
+  const hint = near.length === 0 ? '"metier tools" lists them' : `did you mean ${near.join(' or ')}?`
+  const message = `Cannot ${verb} "${id}": there is no such tool; ${hint}`
+  const missing = new AppError('TOOL_NOT_FOUND', message, { tool: id, ...(near.length > 0 && { near }) })
   throw catalog.problemOfServer(id) ?? missing
 }

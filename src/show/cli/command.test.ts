@@ -111,7 +111,7 @@ test('doctor tells of a home that cannot be opened, in one document', async (t) 
 test('a configuration that is no readable file is told as that, and a setting that nobody reads is said aloud', async (t) => {
   const space = workspace(t, {
     config: {
-      polcy: { permissions: 'minimal' },
+      flavour: { permissions: 'minimal' },
       mcpServers: { x: { command: 'x', args: ['${NOT_SET_A}'], theirs: 1 } },
     },
   })
@@ -119,10 +119,10 @@ test('a configuration that is no readable file is told as that, and a setting th
   assert.deepEqual([code, json.error.code], [3, 'CONFIG_INVALID'])
   const { checks } = (await metier(space, ['doctor', '--json'])).json
   const { detail, fix } = checks.find(({ name }: { name: string }) => name === 'unread fields')
-  assert.deepEqual([detail, fix], ['/mcpServers/x/theirs, /polcy', 'check the spelling of /polcy'])
+  assert.deepEqual([detail, fix], ['/mcpServers/x/theirs, /flavour', 'check the spelling of /flavour'])
   const served = await serve(t, space)
   await served.stop()
-  assert.match(served.stderr(), /unread +\/polcy: there is no such setting/)
+  assert.match(served.stderr(), /unread +\/flavour: there is no such setting/)
   assert.match(served.stderr(), /not set +NOT_SET_A/)
 })
 

@@ -1,6 +1,6 @@
 /** What a command of the terminal is: its words, its options, and what it gets to do its work. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import type { AppError, Config } from '#model'
+import { type AppError, type Config, nearNames } from '#model'
 import type { Caller, Surroundings, Verbs } from '#verbs'
 
 export type Options = Record<string, string | boolean | string[] | undefined>
@@ -105,19 +105,9 @@ function noSuchCommand([one = '', two]: readonly string[], names: readonly strin
     return `${said}; there ${under.length === 1 ? 'is' : 'are'} ${under.join(', ')}`
   }
   const firstWords = new Set(names.map((name) => name.split(' ')[0]!))
-  const close = [...firstWords].filter((name) => isClose(one, name))
+  const close = nearNames(one, firstWords)
   const meant = close.length === 0 ? '' : `, but ${close.map((name) => `"${name}"`).join(', ')}`
   return `there is no command "${one}"${meant}; "metier help" lists them`
-}
-
-/** One letter too many, too few or wrong, or two that changed places. */
-function isClose(given: string, name: string): boolean {
-  if (given.length < 3 || Math.abs(given.length - name.length) > 1) return false
-  let from = 0
-  while (from < name.length && given[from] === name[from]) from++
-  const [a, b] = [given.slice(from), name.slice(from)]
-  const isSwapped = a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2)
-  return a.slice(1) === b || a === b.slice(1) || a.slice(1) === b.slice(1) || isSwapped
 }
 
 function read(argv: readonly string[], command: Command) {

@@ -1,13 +1,13 @@
 /** `init`: the servers that other hosts know, taken over into a configuration of our own. */
 import { existsSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
 import { isObject, isSecretName, type Json, type JsonObject } from '#model'
-import type { Command, Context } from './command.ts'
+import type { Command } from './command.ts'
 import { readDocument, writeDocument } from './connect-file.ts'
 import { type Entry, placeOf } from './connect-hosts.ts'
 import { exit } from './exit.ts'
 import { type FoundServer, findServers } from './init-read.ts'
 import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
+import { target } from './server-commands.ts'
 
 type Line = { server: string; host: string; file: string; state: 'imported' | 'there' | 'left'; why?: string }
 
@@ -46,14 +46,6 @@ export const init: Command = {
     }
     return exit.done
   },
-}
-
-/** Our own file, not one of another host that we happen to read. */
-function target({ config, options }: Context): string {
-  if (typeof options.config === 'string') return resolve(options.config)
-  return config.file !== null && basename(config.file) !== '.mcp.json'
-    ? config.file
-    : join(process.cwd(), 'metier.json')
 }
 
 /** What is there stays as it is; of two servers with one name the later gets the name of its host beside it. */
