@@ -1,7 +1,7 @@
 /** Tests of JSON as exact text, and of JSON Pointer by the table of RFC 6901. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { atPointer, isObject, isWithinDepth, RawJson, toText } from '#model'
+import { atPointer, isObject, isTextDeeper, isWithinDepth, RawJson, toText } from '#model'
 
 const document = JSON.parse(
   '{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\\\j":5,"k\\"l":6," ":7,"m~n":8}',
@@ -77,4 +77,15 @@ test('isWithinDepth() counts levels of objects and lists, and survives more than
   )
   assert.deepEqual([isWithinDepth(nested(3), 3), isWithinDepth({ a: 1, b: nested(3) }, 3)], [true, false])
   assert.equal(isWithinDepth(nested(1_000_000), 512), false)
+})
+
+test('isTextDeeper() counts brackets outside of strings, without parsing', () => {
+  const lists = (depth: number, inside = '') => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`
+  assert.deepEqual(
+    [isTextDeeper(lists(3), 3), isTextDeeper(lists(4), 3), isTextDeeper(lists(1_000_000), 512)],
+    [false, true, true],
+  )
+  assert.equal(isTextDeeper(lists(3, '"[[[[\\"{{{{\\\\"'), 3), false, 'what stands in a string is no level')
+  assert.equal(isTextDeeper(`[${Array(100).fill('{"a":[]}').join(',')}]`, 3), false, 'siblings do not add up')
+  assert.equal(isTextDeeper(lists(3, '"\\\\",{}'), 3), true, 'an escaped backslash ends no string early')
 })

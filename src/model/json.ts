@@ -37,6 +37,27 @@ export function isWithinDepth(value: unknown, depth: number): boolean {
   return true
 }
 
+/**
+ * Whether a JSON text has more levels than that, found by counting brackets outside of its strings: nothing is parsed. A text with at most two
+ * characters a level cannot have more, and is not looked at.
+ */
+export function isTextDeeper(text: string, depthMax: number): boolean {
+  if (text.length <= 2 * depthMax) return false
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (inString && code === backslash) at++
+    else if (code === quote) inString = !inString
+    else if (!inString && (code === brace || code === bracket)) depth++
+    else if (!inString && (code === brace + 2 || code === bracket + 2)) depth--
+    if (depth > depthMax) return true
+  }
+  return false
+}
+
+const [quote, backslash, brace, bracket] = [0x22, 0x5c, 0x7b, 0x5b]
+
 /** The value at a JSON Pointer (RFC 6901); undefined where there is none. */
 export function atPointer(value: unknown, pointer: string): unknown {
   if (pointer === '') return value

@@ -37,6 +37,8 @@ export const planLimits = {
   exploreResultMax: 10_000,
   exploreUncoveredMax: 100,
   exploreTicksPerTurnMax: 1000,
+  /** Levels of what a program returns, of the arguments of its calls, and of a plan: deeper values leave those who walk them no stack. */
+  programDepthMax: 512,
   /** Pure operations that one turn tells. */
   tracedOperationsMax: 64,
 } as const

@@ -6,6 +6,7 @@ import {
   type Delivery,
   type ErrorData,
   type IssuedCall,
+  isTextDeeper,
   type Json,
   limits,
   type Program,
@@ -134,14 +135,14 @@ class Graph {
   #begin(task: DagTask): void {
     const args = task.arguments ?? {}
     if (task.forEach === undefined) {
-      return this.#issue({ task, index: 0, args: toText(bind(args, this.#results)), tries: 1, isPause: false })
+      return this.#issue({ task, index: 0, args: boundText(task, bind(args, this.#results)), tries: 1, isPause: false })
     }
     const items = take(task.forEach, this.#results)
     if (!Array.isArray(items) || items.length > limits.taskItemsMax) throw notItems(task, items)
     this.#items.set(task.id, { texts: Array(items.length).fill('null'), missing: items.length })
     if (items.length === 0) this.#succeeded(task, '[]')
     for (const [index, item] of items.entries()) {
-      this.#issue({ task, index, args: toText(bind(args, this.#results, item)), tries: 1, isPause: false })
+      this.#issue({ task, index, args: boundText(task, bind(args, this.#results, item)), tries: 1, isPause: false })
     }
   }
 
@@ -178,6 +179,15 @@ class Graph {
 function isSame(value: Json | undefined, wanted: Json | undefined): boolean {
   if (value === undefined || wanted === undefined) return false
   return isDeepStrictEqual(JSON.parse(toText(value)), JSON.parse(toText(wanted)))
+}
+
+/** Results that are bound into arguments add their levels to those of the plan. */
+function boundText(task: DagTask, args: Json): string {
+  const text = toText(args)
+  if (!isTextDeeper(text, limits.programDepthMax)) return text
+  const details = `its arguments are nested more deeply than ${limits.programDepthMax} levels`
+  const message = `Cannot run task "${task.id}": with what is bound into them, ${details}; bind a smaller part`
+  throw new AppError('PLAN_INVALID', message, { task: task.id, depthMax: limits.programDepthMax })
 }
 
 function notItems(task: DagTask, found: Json): AppError {

@@ -1,5 +1,14 @@
 /** Why a run is over, and what its last event says. */
-import { AppError, type ErrorData, type EventBodies, limits, type ProgramEnd, RawJson, type RunId } from '#model'
+import {
+  AppError,
+  type ErrorData,
+  type EventBodies,
+  isTextDeeper,
+  limits,
+  type ProgramEnd,
+  RawJson,
+  type RunId,
+} from '#model'
 
 /** How far a run came under this owner. */
 export type Settlement = 'done' | 'failed' | 'cancelled' | 'approval_required' | 'uncertain' | 'interrupted'
@@ -37,10 +46,17 @@ function tooMuch(): ErrorData {
   return new AppError('RESULT_TOO_LARGE', message, { bytesMax: limits.blobBytesMax }).toJSON()
 }
 
+/** A graph nests the results of its tasks once more. */
+function tooDeep(): ErrorData {
+  const message = `Cannot keep the result of the run: it is nested more deeply than ${limits.programDepthMax} levels; page what its calls returned with result`
+  return new AppError('RESULT_TOO_LARGE', message, { depthMax: limits.programDepthMax }).toJSON()
+}
+
 type Outcome = Pick<EventBodies['run.finished'], 'status' | 'result' | 'error'>
 
 export function outcomeOf(stop: Stop | null, end: ProgramEnd | null): Outcome {
   if (stop !== null) return { status: stop.status, error: stop.error.toJSON() }
   if (end!.ok && Buffer.byteLength(end!.value) > limits.blobBytesMax) return { status: 'failed', error: tooMuch() }
+  if (end!.ok && isTextDeeper(end!.value, limits.programDepthMax)) return { status: 'failed', error: tooDeep() }
   return end!.ok ? { status: 'done', result: new RawJson(end!.value) } : { status: 'failed', error: end!.error }
 }

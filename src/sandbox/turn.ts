@@ -6,6 +6,7 @@ import {
   type IssuedCall,
   isErrorCode,
   isObject,
+  isTextDeeper,
   type LogLine,
   limits,
   operationOf,
@@ -39,9 +40,12 @@ function readCall([tool, args, refused]: unknown[]): IssuedCall {
     refused === undefined || (typeof refused === 'string' && refused.length <= 2 * limits.programErrorCharactersMax),
   )
   assert(tool.length <= limits.toolIdCharactersMax && Buffer.byteLength(args) <= limits.callArgumentsBytesMax)
+  if (isTextDeeper(args, limits.programDepthMax)) return { tool, args: 'null', refused: `the arguments are ${tooDeep}` }
   assertJson(args)
   return { tool, args, ...(refused === undefined ? {} : { refused }) }
 }
+
+const tooDeep = `nested more deeply than ${limits.programDepthMax} levels`
 
 /** It goes into the record as it stands: nothing but one JSON value on one line may. */
 function assertJson(text: string): void {
@@ -70,6 +74,7 @@ function readEnd(end: unknown): ProgramEnd {
   assert(isObject(end))
   if (end.ok !== true) return { ok: false, error: errorOf(end).toJSON() }
   assert(typeof end.value === 'string')
+  if (isTextDeeper(end.value, limits.programDepthMax)) return { ok: false, error: resultTooDeep().toJSON() }
   assertJson(end.value)
   const bytes = Buffer.byteLength(end.value)
   return bytes <= limits.resultBytesMax
@@ -84,6 +89,11 @@ function errorOf({ limit, broken, unsayable, error, thrown, stack }: Record<stri
   if (isObject(error)) return toolFailure(error)
   assert(typeof thrown === 'string' && typeof stack === 'string')
   return programFailure(thrown, stack)
+}
+
+function resultTooDeep(): AppError {
+  const message = `Cannot return the program's value: it is ${tooDeep}; return it flatter`
+  return new AppError('RESULT_TOO_LARGE', message, { depthMax: limits.programDepthMax })
 }
 
 function tooLarge(bytes: number): AppError {

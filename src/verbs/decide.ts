@@ -7,7 +7,7 @@ import { answerOf } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
-import { invalid } from './input.ts'
+import { invalid, refuseDeep } from './input.ts'
 import { allApprovals, isExpired } from './open-approvals.ts'
 import { planOf } from './preview.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
@@ -111,6 +111,7 @@ export async function settleCall(
   if (found?.status !== 'sent' || view.row.status === 'running') {
     throw invalid('call', `call ${call} of this run is not in doubt`, call)
   }
+  if (settling.how === 'done') refuseDeep('value', settling.value)
   const { name: who, kind: from } = caller.actor
   const before = settlementsOf(parts.store, run, call).length
   await parts.store.send(run, 'call.settled', { call, ...settling, who, from })

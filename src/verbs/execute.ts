@@ -18,7 +18,7 @@ import type { RunRow, Store } from '#record'
 import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
 import { answerFrom, answerOf } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
-import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { invalid, missing, numberOf, objectOf, oneOf, optional, refuseDeep, textOf } from './input.ts'
 import { isExpired } from './open-approvals.ts'
 import { withPreview } from './preview.ts'
 import { notFound, type RunView, viewOf, viewRun } from './run-view.ts'
@@ -125,6 +125,7 @@ export async function forkRun(
   args: Json | undefined,
   caller: Caller,
 ): Promise<JsonObject> {
+  refuseDeep('args', args)
   const { calls } = viewRun(parts.store, run)
   const most = calls.filter(({ call }) => !call.includes('.')).length
   if (!Number.isInteger(at) || at < 1 || at > most) throw invalid('at', `the run has calls 1 to ${most}`, at)

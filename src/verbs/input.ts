@@ -1,5 +1,5 @@
 /** Reads what an agent or a person sent: every field is checked, and a wrong one is named with what would be right. */
-import { AppError, isObject, type Json, type JsonObject, limits } from '#model'
+import { AppError, isObject, isWithinDepth, type Json, type JsonObject, limits } from '#model'
 
 export function invalid(param: string, details: string, value?: unknown, allowed?: readonly unknown[]): AppError {
   return new AppError('INVALID_INPUT_PARAM', `Cannot read "${param}": ${details}`, {
@@ -16,11 +16,19 @@ export function missing(param: string, hint: string): AppError {
 
 /** A field that nobody reads is a mistake: what it was to narrow would not be narrowed. */
 export function objectOf(param: string, value: unknown, known?: readonly string[]): JsonObject {
+  refuseDeep(param, value)
   if (!isObject(value)) throw invalid(param, 'it must be an object', value)
   const unread = Object.keys(value).find((name) => value[name] !== undefined && !(known ?? [name]).includes(name))
   if (unread === undefined) return value as JsonObject
   const shown = unread.slice(0, limits.clientNameCharactersMax)
   throw invalid(param, `there is no field "${shown}"; there are ${known!.join(', ')}`, undefined, known)
+}
+
+/** Checked before anything else is: who shows a value or walks through it has only so much stack. */
+export function refuseDeep(param: string, value: unknown): void {
+  const { programDepthMax } = limits
+  if (!isWithinDepth(value, programDepthMax))
+    throw invalid(param, `it is nested more deeply than ${programDepthMax} levels`)
 }
 
 export function textOf(param: string, value: unknown, bytesMax: number = limits.intentBytesMax): string {

@@ -2,6 +2,7 @@
 import { AppError, type Effect, type Json, limits, toText } from '#model'
 import { decide, standingRules } from '#run'
 import type { Parts } from './execute.ts'
+import { refuseDeep } from './input.ts'
 import type { CallView, RunView } from './run-view.ts'
 
 /** The engine judges it again as it sends the call; here whoever answers is told in time. */
@@ -18,6 +19,7 @@ export async function checkYes(parts: Parts, view: RunView, call: CallView, edit
 }
 
 async function checkEdited({ catalog }: Parts, { tool }: CallView, args: Json): Promise<void> {
+  refuseDeep('args', args)
   if (Buffer.byteLength(toText(args)) > limits.callArgumentsBytesMax) {
     throw refused(`they have more than ${limits.callArgumentsBytesMax} bytes`)
   }
