@@ -11,15 +11,25 @@ import type { Verbs } from '#verbs'
 
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
-const { exit, exportSpans, readCommand, readTelemetry, runCommand, showError, UsageError } = await import('#show')
+const {
+  exit,
+  exportSpans,
+  readCommand,
+  readTelemetry,
+  runCommand,
+  showError,
+  stopOnSignals,
+  untilSettled,
+  UsageError,
+} = await import('#show')
 
 const { env, argv } = process
 const stop = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort(signal))
 
 let json = argv.includes('--json')
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 const note = (text: string) => void process.stderr.write(`${text}\n`)
+stopOnSignals(stop, note)
 const isHosted = argv.includes('--stdio')
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A host that is gone leaves runs behind: they are let go of in order.
@@ -35,7 +45,7 @@ async function main(words: string[]): Promise<number> {
   try {
     const parsed = readCommand(words)
     json = parsed.options.json === true
-    return await perform(parsed)
+    return await untilSettled(perform(parsed))
   } catch (error) {
     return showError(error, json, print, note)
   }

@@ -1,6 +1,6 @@
 /** One server as the catalogue knows it: what it said last, in this life of ours or in an earlier one, and how to ask it again. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
+import { within } from './abortable.ts'
 import { recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
 import { isReadable, serverDigest, toTools } from './definition.ts'
@@ -203,10 +203,7 @@ export async function listSoon(entry: Entry, refresh: boolean, { waitMs, firstMs
   const listed = listOf(entry, refresh)
   if (msMax === undefined) return listed
   const left = Math.max(0, (entry.asking?.since ?? Date.now()) + msMax - Date.now())
-  const over = new AbortController()
-  const late = pause(left, null, { signal: over.signal }).catch(() => null)
-  const list = await Promise.race([listed, late])
-  over.abort()
+  const list = await within(listed, left)
   return list ?? { tools: entry.tools ?? [], problems: [{ server: entry.name, error: notYet(entry, msMax) }] }
 }
 

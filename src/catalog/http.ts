@@ -1,6 +1,7 @@
 /** A server behind an address: streamable HTTP, with the headers of the configuration. */
 import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { limits } from '#model'
+import { within } from './abortable.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { Receipts, refuseDeep } from './receipts.ts'
 import { wasRefused } from './refused.ts'
@@ -59,8 +60,8 @@ export class HttpWire extends StreamableHTTPClientTransport {
 
   /** Tells the server that its session is over, where there is one, without waiting long for it. */
   override async close(): Promise<void> {
-    const waited = new Promise((resolve) => setTimeout(resolve, limits.upstreamEndOfInputMsMax).unref())
-    await Promise.race([this.terminateSession().catch(() => {}), waited])
+    const ended = this.terminateSession().catch(() => {})
+    await within(ended, limits.upstreamEndOfInputMsMax)
     await super.close()
   }
 }

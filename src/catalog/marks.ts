@@ -40,7 +40,7 @@ async function endAll(isMeant: (mark: number) => boolean): Promise<boolean> {
     const left = processes(carries).filter(isAlive)
     if (left.length === 0) return true
     killAll(left)
-    await pause(limits.upstreamGonePollMs, null, { ref: false })
+    await pause(limits.upstreamGonePollMs)
   }
   return false
 }

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { inOneLine, isObject, limits } from '#model'
+import { within } from './abortable.ts'
 import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
 import { lineCutter, tailKeeper } from './lines.ts'
@@ -77,7 +78,7 @@ export class StdioWire implements Transport {
     this.#ended = once(child, 'exit').then(async () => {
       await this.#endGroup(child.pid!)
       // An answer that was written before the end is still read.
-      await Promise.race([drained, pause(limits.upstreamDrainMsMax, null, { ref: false })])
+      await within(drained, limits.upstreamDrainMsMax)
       this.#finish()
     })
   }
@@ -157,15 +158,14 @@ export class StdioWire implements Transport {
 
   /** Whatever the server left behind in its group gets the rest of the grace, if it was asked to end; then it dies, and what has gone elsewhere. */
   async #endGroup(group: number): Promise<void> {
-    while (Date.now() < this.#graceUntil && signal(group, 0))
-      await pause(limits.upstreamGonePollMs, null, { ref: false })
+    while (Date.now() < this.#graceUntil && signal(group, 0)) await pause(limits.upstreamGonePollMs)
     signal(group, 'SIGKILL')
     await endMarked(this.#options.guard.firstMark + group)
     this.#options.guard.forget(group)
   }
 
   async #endedWithin(ms: number): Promise<void> {
-    if (!this.#over && ms > 0) await Promise.race([this.#ended, pause(ms, null, { ref: false })])
+    if (!this.#over && ms > 0) await within(this.#ended, ms)
   }
 
   #finish(): void {

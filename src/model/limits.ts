@@ -5,6 +5,7 @@ import { catalogLimits } from './limits-catalog.ts'
 import { passageLimits } from './limits-passage.ts'
 import { planLimits } from './limits-plan.ts'
 import { policyLimits } from './limits-policy.ts'
+import { processLimits } from './limits-process.ts'
 import { scriptLimits } from './limits-script.ts'
 import { serverLimits } from './limits-server.ts'
 
@@ -14,6 +15,7 @@ export const limits = {
   ...passageLimits,
   ...planLimits,
   ...policyLimits,
+  ...processLimits,
   /** A member of an event's body whose JSON text is longer stands as a blob. */
   eventValueBytesMax: 64 * 1024,
   eventLineBytesMax: 1024 * 1024,
