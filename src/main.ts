@@ -73,6 +73,7 @@ async function perform(parsed: Parsed): Promise<number> {
     options: parsed.options,
     words: parsed.words,
     json,
+    isTerminal: process.stdout.isTTY === true,
     caller: { actor: { kind: 'cli', name: userInfo().username }, waitMs: null },
     version: about.version,
     surroundings,

@@ -79,6 +79,7 @@ export const executeOutput = answer(
     suggestion: { type: 'object', description: 'suggested: a DAG with schemas, confidence and rationale.' },
     approvals: objects('Questions that only a human can answer.'),
     calls: objects('The calls of the run, or those whose outcome is unknown.'),
+    logs: { type: 'array', items: { type: 'string' }, description: 'The last lines that the program printed.' },
     inFlight: { description: 'running: calls that are not answered yet.' },
   },
   ['status'],

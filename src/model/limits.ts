@@ -228,6 +228,9 @@ export const limits = {
   gatewayTokenCharactersMin: 32,
   /** Over HTTP, where no other number is asked for. */
   runsListedDefault: 1000,
+  /** Of what a program printed, what stands in an answer: the last lines. */
+  answerLogLinesMax: 20,
+  answerLogCharactersMax: 2000,
   /** At a terminal, where nobody reads a thousand lines. */
   runsShownDefault: 50,
   httpStreamsMax: 64,

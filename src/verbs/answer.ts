@@ -1,6 +1,7 @@
 /** What is said of a run: its status, result, calls and open questions, read from the record and from nowhere else. */
 import { type ErrorData, type JsonObject, limits, type RunId, type Stored, toText } from '#model'
 import type { Store } from '#record'
+import { answerLogs } from './answer-logs.ts'
 import { approvalsOf } from './open-approvals.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
 
@@ -18,7 +19,10 @@ export function answerFrom(store: Store, view: RunView): JsonObject {
     ms: elapsed(view),
     isolation: view.isolation,
   }
-  const answer = { ...base, ...detail(store, view), ...callsMember(store, view) }
+  const { mode } = view.started
+  const marked = mode === 'run' ? base : { ...base, mode }
+  const logs = some('logs', answerLogs(view.logs))
+  const answer = { ...marked, ...detail(store, view), ...callsMember(store, view), ...logs }
   return (finished?.error === undefined
     ? answer
     : { ...answer, error: boundedError(finished.error) }) as unknown as JsonObject
@@ -63,12 +67,20 @@ function callsMember(store: Store, view: RunView): object {
   const { plan, mode } = view.started
   const wanted = view.row.status === 'failed' || store.value(plan).kind === 'dag' || mode !== 'run'
   if (!wanted || view.row.status === 'uncertain') return {}
-  const calls = view.calls.slice(0, limits.answerCallsMax).map(({ call, task, tool, status, ms = 0, resolved }) => {
+  const calls = view.calls.slice(0, limits.answerCallsMax).map((view) => {
+    const { call, task, tool, status, ms = 0, resolved } = view
     const seen = previewOf(store, resolved)
     const named = task === undefined ? {} : { task }
-    return { call, ...named, tool, status, ms, preview: seen.text, bytes: seen.bytes }
+    const given = mode === 'run' ? {} : { args: boundedArguments(store, view) }
+    return { call, ...named, tool, ...given, status, ms, preview: seen.text, bytes: seen.bytes }
   })
   return { calls }
+}
+
+/** What a dry run would have sent; large arguments as their start and their size. */
+function boundedArguments(store: Store, { args, edited = args }: CallView): unknown {
+  const { text: preview, bytes } = store.glimpse(edited, limits.previewCharactersMax)
+  return preview.length < limits.previewCharactersMax ? store.value(edited) : { preview, bytes }
 }
 
 /** The first characters of what a call answered, and the size of all of it. */

@@ -187,6 +187,7 @@ export function showRun({ store }: Parts, run: RunId): JsonObject {
   const head = {
     run,
     status: row.status,
+    mode: started.mode,
     intent,
     startedAt,
     callCount: calls.length,

@@ -10,9 +10,14 @@ type Page = { value: unknown; next: number | null } | { text: string; next: numb
 
 /** `digest` is that of the whole text, where it is known. */
 export function pageOf(text: string, { path, offset, limit, format }: Wanted, digest?: string): Paged {
-  const part = path === '' ? { text, digest } : { text: JSON.stringify(partAt(text, path)), digest: undefined }
+  const part = { text: partText(text, path), digest: path === '' ? digest : undefined }
   const bytes = Buffer.byteLength(part.text)
   return { ...shown(part.text, format, offset, limit), bytes, digest: part.digest ?? hash('sha256', part.text) }
+}
+
+/** What stands at a JSON Pointer, as text. */
+export function partText(text: string, path: string): string {
+  return path === '' ? text : JSON.stringify(partAt(text, path))
 }
 
 function partAt(text: string, path: string): unknown {

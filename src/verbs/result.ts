@@ -2,7 +2,7 @@
 import { AppError, fromErrorData, type JsonObject, limits, parseId, type RunId, type Stored } from '#model'
 import { blobOf, homePaths, type Store } from '#record'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
-import { type Format, type Paged, pageOf, type Wanted } from './page.ts'
+import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
 import { pageElsewhere } from './page-elsewhere.ts'
 import { type RunView, viewRun } from './run-view.ts'
 
@@ -17,6 +17,14 @@ export async function result(store: Store, input: unknown): Promise<JsonObject> 
   const member = call === undefined ? resultOf(view) : callValue(view, call)
   const { next, bytes, digest, ...shown } = await pageOfMember(store, member, wanted)
   return { run, status, ...shown, offset, next, bytes, digest } as unknown as JsonObject
+}
+
+/** The whole of a result as JSON text, for a process that has room for it. */
+export function resultText(store: Store, input: unknown): string {
+  const { run, call, path } = readInput(input)
+  const view = viewRun(store, run)
+  const member = call === undefined ? resultOf(view) : callValue(view, call)
+  return member === null ? 'null' : partText(store.text(member), path)
 }
 
 /** Null where nothing was returned. */

@@ -18,6 +18,7 @@ import { homePaths, openStore, openVerifier, type Stats, type Store, verify } fr
 import { openEngine } from '#run'
 import { openBoxes } from '#sandbox'
 import { answerOf } from './answer.ts'
+import { lineText } from './answer-logs.ts'
 import { whenAnswered } from './attend.ts'
 import { cancelRun, decideApproval, openApprovals, type Settling, settleCall, showRun } from './decide.ts'
 import { type Decision, readDecision } from './decision.ts'
@@ -29,7 +30,7 @@ import { listRuns, type RunFilter } from './list-runs.ts'
 import { pinRecord } from './pin-record.ts'
 import { named } from './preview.ts'
 import { argumentsText, mayCallLines, originLines, type Question } from './question.ts'
-import { result } from './result.ts'
+import { result, resultText } from './result.ts'
 import { notFound } from './run-view.ts'
 import { takeUp } from './take-up.ts'
 import { wholeOf } from './whole.ts'
@@ -38,6 +39,7 @@ export {
   argumentsText,
   type Caller,
   type Decision,
+  lineText,
   mayCallLines,
   originLines,
   type Question,
@@ -52,6 +54,8 @@ export type Verbs = {
   discover(input: unknown, caller: Caller): Promise<JsonObject>
   execute(input: unknown, caller: Caller): Promise<JsonObject>
   result(input: unknown, caller: Caller): Promise<JsonObject>
+  /** The whole of a result, or of a part of it, as JSON text. */
+  resultText(input: { run: unknown; call?: unknown; path?: unknown }): Promise<string>
   /** How far a run came, as execute() says it; nothing is moved. */
   answer(run: string): JsonObject
   resume(run: string, caller: Caller): Promise<JsonObject>
@@ -143,6 +147,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     discover: (input) => discover(catalog, input),
     execute: (input, caller) => execute(parts, input, caller),
     result: (input) => result(store, input),
+    resultText: async (input) => resultText(store, input),
     answer: (run) => answerOf(store, id(run)),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
     cancel: (run, caller, reason) => cancelRun(parts, id(run), caller, reason),

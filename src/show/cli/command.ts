@@ -12,6 +12,8 @@ export type Context = {
   options: Options
   words: string[]
   json: boolean
+  /** Whether a person reads stdout: a pipe or a file gets results whole. */
+  isTerminal: boolean
   caller: Caller
   version: string
   surroundings: Surroundings

@@ -6,7 +6,8 @@ import type { Question, Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
 import { counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
-import { answer, json } from './run-commands.ts'
+import { printAnswer } from './print-answer.ts'
+import { json } from './run-commands.ts'
 
 /** What each set does with a call that no line decides. */
 const meanings: Record<PermissionSet, string> = {
@@ -189,7 +190,7 @@ async function stopped(signal: AbortSignal): Promise<void> {
 async function decided(context: Context, pending: Promise<JsonObject>): Promise<number> {
   const { resumed, ...value } = await pending
   if (resumed === 'here' || context.json)
-    return answer(context, Promise.resolve(value), resumed === 'here' ? exitOfAnswer : () => exit.done)
+    return printAnswer(context, Promise.resolve(value), resumed === 'here' ? exitOfAnswer : () => exit.done)
   const { run } = value
   const next = resumed === 'elsewhere' ? 'another process goes on with' : 'nobody goes on yet with'
   context.note(

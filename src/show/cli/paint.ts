@@ -53,7 +53,11 @@ export function summary(answer: JsonObject): string {
   const { status, run, callCount, ms, isolation } = answer
   const box = isolation as Pick<IsolationReport, 'tier' | 'degraded'> | null
   const tier = box === null ? '' : ` · ${box.tier} sandbox`
-  const lines = [`${mark(String(status))} ${status} · ${counted(callCount, 'call')} · ${ms} ms${tier} · run ${run}`]
+  const isReal = answer.mode === undefined
+  const state = isReal
+    ? `${mark(String(status))} ${status}`
+    : `${faint('≈')} ${answer.mode}, nothing was called: ${status}`
+  const lines = [`${state} · ${counted(callCount, 'call')} · ${ms} ms${tier} · run ${run}`]
   // The weakest box is said each time, to whoever looks.
   if (box?.tier === 'wasm') lines.push(...box.degraded.map((what) => warn(`  weaker   ${what}`)))
   const error = answer.error as { code: string; message: string } | undefined
@@ -67,7 +71,8 @@ export function summary(answer: JsonObject): string {
   }
   if (status === 'uncertain') lines.push(...doubts(answer))
   if (answer.handle !== undefined) lines.push(`  ${answer.bytes} bytes: metier result ${run}`)
-  if (status === 'interrupted') lines.push(`  metier run resume ${run}`)
+  if (status === 'interrupted' || status === 'running')
+    lines.push(`  not finished; go on with: metier run resume ${run}`)
   return lines.join('\n')
 }
 

@@ -3,22 +3,27 @@ import { type Json, type JsonObject, limits, splitToolId, visible } from '#model
 import type { Exploration } from '#run'
 import { mayCallLines, type Verbs } from '#verbs'
 import { type Command, type Context, numberOption, UsageError } from './command.ts'
-import { exit, exitOfAnswer } from './exit.ts'
+import { exit } from './exit.ts'
 import { counted, summary } from './paint.ts'
 import { pictureOf } from './picture.ts'
+import { printAnswer } from './print-answer.ts'
 import { runs } from './runs-command.ts'
 import { timeline } from './timeline.ts'
+import { writeTo } from './types-command.ts'
+
+const output = { type: 'string', short: 'o' } as const
 
 export const runCommands: Record<string, Command> = {
   execute: {
     group: 'Use',
     usage:
-      'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--dry-run|--explore [--max-branches N]] [--mocks FILE] [--wait SECONDS] [--key KEY]',
+      'execute [INTENT] [--code FILE|-] [--dag FILE|-] [--args JSON] [--dry-run|--explore [--max-branches N]] [--mocks FILE] [--wait SECONDS] [--key KEY] [-o FILE]',
     does: 'run a program or a graph of tasks; an intent alone gets a suggestion',
     options: {
       code: { type: 'string' },
       dag: { type: 'string' },
       cap: { type: 'string' },
+      output,
       args: { type: 'string' },
       wait: { type: 'string' },
       key: { type: 'string' },
@@ -50,13 +55,14 @@ export const runCommands: Record<string, Command> = {
       if (Object.keys(input).length === 0) throw new UsageError(`usage: metier ${runCommands.execute!.usage}`)
       const verbs = await context.verbs()
       const pending = verbs.execute(input, context.caller)
-      return explore === true && !context.json ? explored(context, verbs, await pending) : answer(context, pending)
+      return explore === true && !context.json ? explored(context, verbs, await pending) : printAnswer(context, pending)
     },
   },
   call: {
     group: 'Use',
-    usage: 'call TOOL [JSON]',
+    usage: 'call TOOL [JSON] [-o FILE]',
     does: 'call one tool, as a run of one call',
+    options: { output },
     words: [1, 2],
     run: async (context) => {
       const [tool, text] = context.words
@@ -64,14 +70,15 @@ export const runCommands: Record<string, Command> = {
         throw new UsageError(`Cannot call "${tool}": a tool is named server:name; "metier tools" lists them`)
       const tasks = [{ id: 'call', tool, arguments: { $literal: text === undefined ? {} : json('JSON', text) } }]
       const input = { intent: `call ${tool}`, implementation: { type: 'dag', tasks } }
-      return answer(context, (await context.verbs()).execute(input, context.caller))
+      return printAnswer(context, (await context.verbs()).execute(input, context.caller))
     },
   },
   result: {
     group: 'Use',
-    usage: 'result RUN [--call N] [--path P] [--offset N] [--limit N] [--format json|text|keys]',
-    does: 'the whole of a result, a page at a time',
+    usage: 'result RUN [--call N] [--path P] [--offset N] [--limit N] [--format json|text|keys] [-o FILE]',
+    does: 'the whole of a result: a page at a time at a terminal, all of it into a pipe or a file',
     options: {
+      output,
       call: { type: 'string' },
       path: { type: 'string' },
       offset: { type: 'string' },
@@ -80,6 +87,7 @@ export const runCommands: Record<string, Command> = {
     },
     words: [1, 1],
     run: async (context) => {
+      if (wantsWhole(context)) return printWhole(context)
       const { call, path, format } = context.options
       const input = {
         run: context.words[0],
@@ -116,7 +124,7 @@ export const runCommands: Record<string, Command> = {
     usage: 'run resume RUN',
     does: 'go on with an interrupted run, from the record',
     words: [1, 1],
-    run: async (context) => answer(context, (await context.verbs()).resume(context.words[0]!, context.caller)),
+    run: async (context) => printAnswer(context, (await context.verbs()).resume(context.words[0]!, context.caller)),
   },
   'run fork': {
     group: 'Use',
@@ -129,7 +137,7 @@ export const runCommands: Record<string, Command> = {
       const at = numberOption(context.options, 'at', 1)
       if (at === undefined) throw new UsageError('say from which call on: --at N')
       const edited = args === undefined ? undefined : json('--args', args)
-      return answer(context, (await context.verbs()).fork(context.words[0]!, at, edited, context.caller))
+      return printAnswer(context, (await context.verbs()).fork(context.words[0]!, at, edited, context.caller))
     },
   },
   'run replay': {
@@ -154,28 +162,28 @@ export const runCommands: Record<string, Command> = {
     run: async (context) => {
       const reason = context.options.reason as string | undefined
       const verbs = await context.verbs()
-      return answer(context, verbs.cancel(context.words[0]!, context.caller, reason), () => exit.done)
+      return printAnswer(context, verbs.cancel(context.words[0]!, context.caller, reason), () => exit.done)
     },
   },
 }
 
-/** Prints an answer of execute; its exit code is the run's, where the run went on. */
-export async function answer(context: Context, pending: Promise<JsonObject>, code = exitOfAnswer): Promise<number> {
-  const value = await pending
-  if (context.json) context.print(JSON.stringify(value))
-  else {
-    if (value.result !== undefined) context.print(visible(JSON.stringify(value.result, null, 2)))
-    else if (value.preview !== undefined) context.print(visible(`${value.preview}…`))
-    else if (value.suggestion !== undefined) context.print(visible(JSON.stringify(value.suggestion, null, 2)))
-    for (const line of mayCallLines(value)) context.note(line)
-    if (value.run !== undefined) context.note(summary(value))
-  }
-  return code(value)
+/** A page is for who reads it, or asked for one; a pipe and a file take everything. */
+function wantsWhole({ options, json, isTerminal }: Context): boolean {
+  const { offset, limit, format, output } = options
+  return output !== undefined || (!json && !isTerminal && [offset, limit, format].every((given) => given === undefined))
+}
+
+async function printWhole(context: Context): Promise<number> {
+  const { call, path, output } = context.options
+  const text = await (await context.verbs()).resultText(defined({ run: context.words[0], call, path }))
+  if (typeof output === 'string') writeTo(output, `${text}\n`)
+  else context.print(text)
+  return exit.done
 }
 
 /** The picture of what was found; the whole of it is the run's result. */
 async function explored(context: Context, verbs: Verbs, value: JsonObject): Promise<number> {
-  if (value.status !== 'done') return answer(context, Promise.resolve(value))
+  if (value.status !== 'done') return printAnswer(context, Promise.resolve(value))
   const { value: found } = await verbs.result({ run: value.run, limit: limits.exploreBranchesMax }, context.caller)
   context.print(pictureOf(found as unknown as Exploration))
   for (const line of mayCallLines(value)) context.note(line)
@@ -203,6 +211,6 @@ export function json(name: string, text: unknown): Json {
   }
 }
 
-function defined(input: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+function defined<Input extends Record<string, unknown>>(input: Input): Input {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Input
 }

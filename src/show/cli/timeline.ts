@@ -1,17 +1,19 @@
 /** A run as a person reads it: its calls in order with their times, what humans said to them, and what the program did between. */
-import { type JsonObject, visible } from '#model'
-import { mayCallLines } from '#verbs'
+import { type JsonObject, type LogLine, visible } from '#model'
+import { lineText, mayCallLines } from '#verbs'
 import { mark, oneLine, table } from './paint.ts'
 
 export function timeline(shown: JsonObject): string {
-  const { run, status, intent, startedAt, calls, traced, result, error, ms } = shown
+  const { run, status, mode = 'run', intent, startedAt, calls, traced, logs, result, error, ms } = shown
   const began = Date.parse(String(startedAt))
   const rows = (calls as JsonObject[]).map((call) => [callRow(call, began), ...answerRows(call)])
   const between = (after: number) => operationRows(traced as unknown as Traced[], after)
   const all = [...between(0), ...rows.flatMap((of, index) => [...of, ...between(index + 1)])]
-  const head = `${mark(String(status))} ${status} · ${oneLine(String(intent ?? 'no intent'))} · ${startedAt} · run ${run}`
+  const state = mode === 'run' ? status : `${mode}, nothing was called: ${status}`
+  const head = `${mark(String(status))} ${state} · ${oneLine(String(intent ?? 'no intent'))} · ${startedAt} · run ${run}`
   const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
-  return [head, ...mayCallLines(shown), table(all), ...end].join('\n')
+  const printed = ((logs ?? []) as LogLine[]).map((line) => `  | ${visible(lineText(line))}`)
+  return [head, ...mayCallLines(shown), table(all), ...printed, ...end].join('\n')
 }
 
 function callRow(call: JsonObject, began: number): string[] {
