@@ -15,7 +15,7 @@ test('surface is three tools in constant order', () => {
 })
 
 test('surface is constant to the byte: whoever changes it breaks the prompt caches of every host, and says so here', () => {
-  assert.equal(digest(surface), '4ce28afbffbc32edb2fa956627b5c12e6b624aff3984462aa512473c464959a6')
+  assert.equal(digest(surface), '8e677841004a0bda9a8bcb15340943360d0698c99c85767445f82b4825830f18')
   assert.equal(digest(instructions), 'affdd16ad26ed8f0ef5d1803cef3c9f8659c8219ae8cfae94d8180b323c69a38')
 })
 
