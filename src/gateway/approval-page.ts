@@ -4,9 +4,24 @@ import { type AppError, type JsonObject, limits, visible } from '#model'
 import { argumentsText, mayCallLines, originLines, type Question } from '#verbs'
 import { type Html, html, sendHtml } from './html.ts'
 
-export function sendQuestions(response: ServerResponse, open: JsonObject[], answered: string | null): void {
+/** What the line that was written with an answer will do. */
+const lineSays: Record<string, string> = {
+  allow: 'From now on the tool passes without a question, as the form said.',
+  ask: 'The line that was written with it has no effect: the tool still asks, as the form said.',
+  deny: 'The line that was written with it has no effect: a rule of the file denies the tool.',
+}
+
+export function sendQuestions(
+  response: ServerResponse,
+  open: JsonObject[],
+  answered: string | null,
+  line: string | null,
+): void {
+  const effect = line === null ? '' : (Object.hasOwn(lineSays, line) && lineSays[line]) || ''
   const said =
-    answered === 'approved' || answered === 'denied' ? html`<p role="status">Recorded: ${answered}.</p>` : none
+    answered === 'approved' || answered === 'denied'
+      ? html`<p role="status">Recorded: ${answered}. ${effect}</p>`
+      : none
   const items = (open as unknown as Question[]).map(
     ({ id, tool, args }) =>
       html`<li><a href="/approvals/${id}">${visible(tool)}</a> <code>${visible(JSON.stringify(args)).slice(0, limits.previewCharactersMax)}</code></li>`,
@@ -70,14 +85,19 @@ function form(question: Question): Html {
 ${isWhole ? edit : shown(question)}
 <fieldset><legend>If you allow it</legend>
 <label><input type="radio" name="scope" value="once" checked> this once</label>
-<label><input type="radio" name="scope" value="run"> this tool for the rest of the run</label>
-<label><input type="radio" name="scope" value="always"> this tool always (a line of policy)</label>
+<label><input type="radio" name="scope" value="run"> this tool for the rest of the run${scopeSays(question, 'run')}</label>
+<label><input type="radio" name="scope" value="always"> this tool always (a line of policy)${scopeSays(question, 'always')}</label>
 </fieldset>
 <label for="reason">A reason, which the agent reads if you refuse</label>
 <input type="text" id="reason" name="reason" maxlength="500" autocomplete="off">
 <button name="answer" value="denied">Deny</button>
 <button name="answer" value="approved">Allow</button>
 </form>`
+}
+
+/** What a line of that scope would do. */
+function scopeSays({ lines }: Question, scope: 'run' | 'always'): Html {
+  return lines === undefined ? none : html`: <small>${lines[scope]}</small>`
 }
 
 /** A browser that comes from another site does not send the cookie at first: a link of our own page makes it. */

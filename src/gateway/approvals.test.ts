@@ -58,6 +58,10 @@ test('POST /api/approvals/:id answers with the token of this start, and the gate
   assert.equal((await post({ answer: 'approved', args: { key: 'x', by: 5 } })).status, 200)
   assert.equal(await outcome(run), 5)
   assert.equal((await post({ answer: 'denied' })).status, 400, 'a second answer is refused')
+  const next = await ask('w')
+  const { line } = JSON.parse((await post({ answer: 'approved', scope: 'run' }, {}, next.id)).text)
+  assert.match(line.says, /^fx:add passes without a question for the rest of this run/)
+  await outcome(next.run)
   assert.deepEqual(
     answers(run).map(({ answer, who, from, args }) => [answer, who, from, args]),
     [['approved', 'program', 'http', { key: 'x', by: 5 }]],
@@ -117,6 +121,13 @@ test('/approvals/:id takes a form without script, once, with what a human edited
   assert.deepEqual([given.status, given.headers.location], [303, '/approvals?answered=approved'])
   assert.equal(await outcome(first.run), 7)
   assert.equal((await send(first.url, { headers: { cookie } })).status, 404, 'it is not open any more')
+  const always = await ask('z')
+  const offered = await send(always.url, { headers: { cookie } })
+  assert.match(offered.text, /this tool always .*: <small>fx:add passes without a question in every run, until/)
+  const written = await post(always.id, { answer: 'approved', scope: 'run', shown, args: shown })
+  assert.equal(written.headers.location, '/approvals?answered=approved&line=allow')
+  const said = await send(`${door.url}${written.headers.location}`, { headers: { cookie } })
+  assert.match(said.text, /Recorded: approved\. From now on the tool passes without a question/)
   const second = await ask('y')
   await post(second.id, { answer: 'denied', scope: 'always', shown, args: shown, reason: 'not today' })
   assert.match(String(await outcome(second.run)), /browser said no: not today/)
@@ -147,7 +158,7 @@ test('/approvals/:id shows what an agent wrote as text, and lets nothing run, lo
     assert.equal(text.includes('<form'), 'cookie' in headers, 'only with the token is there a form')
     assert.ok(!text.includes(door.token))
   }
-  const list = await send(`${door.url}/approvals?answered=%3Cscript%3E`)
+  const list = await send(`${door.url}/approvals?answered=%3Cscript%3E&line=%3Cscript%3E`)
   assert.ok(!list.text.includes('<script'), list.text)
 })
 
@@ -172,6 +183,7 @@ test('GET /api/approvals is what the command line lists', async (t) => {
     'intent',
     'mayCall',
     'isWhole',
+    'lines',
   ])
   assert.deepEqual([question!.id, question!.run, question!.command], [id, run, `metier approve ${id}`])
 })

@@ -1,6 +1,6 @@
 /** Approvals over HTTP: pages for a human with a browser, JSON for a program; nobody answers without the token of this start. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { AppError, type Json, toAppError } from '#model'
+import { AppError, isObject, type Json, toAppError } from '#model'
 import { type Question, readDecision } from '#verbs'
 import { sendClosed, sendQuestion, sendQuestions, sendRefusal } from './approval-page.ts'
 import { readBody, readForm } from './body.ts'
@@ -43,7 +43,8 @@ function entering(token: StartToken, page: Answer): Answer {
 }
 
 function list(verbs: Verbs, { url = '' }: IncomingMessage, response: ServerResponse): void {
-  sendQuestions(response, verbs.approvals(), new URL(url, 'http://localhost').searchParams.get('answered'))
+  const { searchParams } = new URL(url, 'http://localhost')
+  sendQuestions(response, verbs.approvals(), searchParams.get('answered'), searchParams.get('line'))
 }
 
 async function postJson(
@@ -75,8 +76,9 @@ async function postForm(
   if (form === null) return refuse(notRead('it is too long'), 413)
   try {
     const decision = readDecision(decisionIn(form))
-    await verbs.decide(id, decision, browser, false)
-    response.writeHead(303, { location: `/approvals?answered=${decision.answer}` }).end()
+    const { line } = await verbs.decide(id, decision, browser, false)
+    const becomes = isObject(line) ? `&line=${line.then}` : ''
+    response.writeHead(303, { location: `/approvals?answered=${decision.answer}${becomes}` }).end()
   } catch (error) {
     refuse(toAppError(error))
   }

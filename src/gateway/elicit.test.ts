@@ -96,6 +96,7 @@ for (const era of eras)
         'metier approve',
         'Its plan may call fx:add (line 1)',
         'The run is for: count once',
+        'Always: fx:add passes without a question in every run, except where rule 1 of the file applies',
       ])
         assert.ok(message.includes(part), `${part}: ${message}`)
       assert.deepEqual(Object.keys(requestedSchema.properties), ['decision', 'arguments', 'reason'])

@@ -24,10 +24,10 @@ export function linkOf({ tool, effect, why, run, call, url, id }: Question): Eli
 
 /** `problem` is what was wrong with the last answer to the same question. */
 export function formOf(question: Question, problem: string | null): ElicitRequestFormParams {
-  const { tool, effect, why, run, call, command, url, intent } = question
+  const { tool, effect, why, run, call, command, url, intent, lines } = question
   const { text, isWhole } = argumentsText(question)
   const origins = originLines(question)
-  const lines = [
+  const message = [
     ...(problem === null ? [] : [`That could not be done: ${visible(problem)}`, '']),
     `Allow ${visible(tool)}? Its effect is ${effect ?? 'unknown'}.`,
     `Arguments: ${text}`,
@@ -36,6 +36,7 @@ export function formOf(question: Question, problem: string | null): ElicitReques
     `Asked because: ${visible(why)} (run ${run}, call ${call})`,
     ...(intent ? [`The run is for: ${visible(intent)}`] : []),
     ...mayCallLines(question).map((line) => `Its plan ${line}`),
+    ...(lines === undefined ? [] : [`For the rest of the run: ${lines.run}`, `Always: ${lines.always}`]),
     `Elsewhere: ${url === null ? command : `${url} or ${command}`}`,
   ]
   const decision = {
@@ -54,7 +55,7 @@ export function formOf(question: Question, problem: string | null): ElicitReques
   const reason = { type: 'string' as const, title: 'Reason', description: 'The agent reads it if you deny.' }
   return {
     mode: 'form',
-    message: lines.join('\n'),
+    message: message.join('\n'),
     requestedSchema: {
       type: 'object',
       properties: { decision, ...(isWhole ? { arguments: args } : {}), reason },

@@ -109,8 +109,18 @@ export type EventBodies = {
     from: string
   }
   'cancel.asked': { who: string; from: string; reason?: string }
-  /** A line that stands from now on, with the approval in whose answer it was written; or, with the numbers of its events, one that does not. */
-  'policy.changed': { rule: PolicyRule; who: string; from: string; approval?: string; forgets?: number[] }
+  /**
+   * A line that stands from now on, with the approval in whose answer it was written and the permission set that was in force for
+   * that call; or, with the numbers of its events, one that does not.
+   */
+  'policy.changed': {
+    rule: PolicyRule
+    who: string
+    from: string
+    approval?: string
+    permissions?: PermissionSet
+    forgets?: number[]
+  }
   'run.logged': { lines: LogLine[]; dropped?: number }
   /** Of one turn; `call` is the one that the program runs as, where it is not the run's own. */
   'code.traced': { operations: string[]; call?: string; dropped?: number }

@@ -49,6 +49,11 @@ function bySet({ effect, danger }: Omit<Question, 'args'>, permissions: Permissi
   return { then: 'ask', because: `permissions "${permissions}" for what is dangerous: ${danger}` }
 }
 
+/** Whether a question was asked by a line of policy or by the permission set, as its reason says; else by what asks whatever they say. */
+export function isByPolicy(why: string): boolean {
+  return /^(?:rule \d+ of the policy|permissions "\w+" for)\b/.test(why)
+}
+
 /** The line that a human's yes to one tool becomes. A server may call its tool `*`: such a line would be a yes to all of them. */
 export function lineFor(tool: string): PolicyRule {
   if (!tool.includes('*')) return { tool, then: 'allow' }

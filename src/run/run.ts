@@ -41,14 +41,15 @@ export { dangerOf } from './danger.ts'
 export type { Score } from './desk.ts'
 export type { Exploration, GraphEdge, GraphNode } from './explore-tell.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
+export { type LineEffect, type LineScope, lineEffect } from './line-effect.ts'
 export { type Mocks, readMocks } from './mocks.ts'
 export { comparesArguments, notCovered } from './not-covered.ts'
-export { decide, decideEarly, isAbout, lineFor, type Verdict } from './policy.ts'
+export { decide, decideEarly, isAbout, lineFor, narrower, type Verdict } from './policy.ts'
 export { type MayCall, namedBy, type Preview, previewOf } from './preview.ts'
 export { heardOf } from './programs.ts'
 export { type Maker, openLocalQueue, type Queue, type Work } from './queue.ts'
 export { openShare } from './share.ts'
-export { runPolicy, standingLines, standingRules } from './standing.ts'
+export { isInForce, runPolicy, type StandingLine, standingLines, standingRules } from './standing.ts'
 export type { RunRequest } from './started.ts'
 export { type Structure, type StructureNode, structureOf } from './structure/structure.ts'
 export type { Rehearsal, Settlement }
@@ -116,7 +117,7 @@ export function openEngine(parts: Parts): Engine {
     return entered.finally(() => entering.delete(entered))
   }
 
-  const policyOf = ({ started, lines }: Journal) => runPolicy(started.permissions, config.policy.rules, standing, lines)
+  const policyOf = ({ started, lines }: Journal) => runPolicy(started.permissions, config.policy, standing, lines)
   const rootOf = (journal: Journal, prepared: Prepared, heard: Heard): Program =>
     journal.started.mode === 'explore'
       ? exploring(journal, { ...parts, programs, policy: policyOf(journal) })

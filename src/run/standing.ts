@@ -1,9 +1,24 @@
 /** The lines of policy that humans wrote for good, without those they took back: the home's chain is read once, then only what is new in it. */
-import { homeChain, type PermissionSet, type PolicyRule } from '#model'
+import { type Config, homeChain, type PermissionSet, type PolicyRule } from '#model'
 import type { Store } from '#record'
+import { narrower } from './policy.ts'
 
-/** `id` is the number of its event in the home's chain. */
-export type StandingLine = { id: number; rule: PolicyRule; who: string; from: string; at: string; approval?: string }
+/** `id` is the number of its event in the home's chain; `permissions` the set that was in force for the call that was asked about. */
+export type StandingLine = {
+  id: number
+  rule: PolicyRule
+  permissions: PermissionSet
+  who: string
+  from: string
+  at: string
+  approval?: string
+}
+
+/**
+ * Of a line whose event does not name the set: under `minimal` and `privileged` the set asks nobody, so a question that a line can
+ * answer came from `standard`.
+ */
+const permissionsUnnamed: PermissionSet = 'standard'
 
 /** A line that a human wrote for one run, or for good with an answer in it. */
 export type OwnLine = { rule: PolicyRule; approval: string }
@@ -15,9 +30,14 @@ export type RunPolicy = {
   write(line: OwnLine): void
 }
 
-/** They stand after the file's rules, and so never beat one of them. */
-export function standingRules(store: Store): readonly PolicyRule[] {
-  return standingLines(store).map(({ rule }) => rule)
+/** They stand after the file's rules, and so never beat one of them; nor do they beat a set that is stricter than theirs was. */
+export function standingRules(store: Store, permissions: PermissionSet): readonly PolicyRule[] {
+  return standingLines(store).flatMap((line) => (isInForce(line, permissions) ? [line.rule] : []))
+}
+
+/** Whether the set did not become stricter after a line was written. */
+export function isInForce(line: Pick<StandingLine, 'permissions'>, permissions: PermissionSet): boolean {
+  return narrower(permissions, line.permissions) === line.permissions
 }
 
 export function standingLines(store: Store): StandingLine[] {
@@ -36,7 +56,8 @@ export function openStanding(store: Store): () => Standing {
       seen = event.n
       if (event.type !== 'policy.changed') continue
       const { forgets, ...line } = event.body
-      if (forgets === undefined) lines.set(event.n, { id: event.n, at: event.at, ...line })
+      if (forgets === undefined)
+        lines.set(event.n, { id: event.n, at: event.at, permissions: permissionsUnnamed, ...line })
       for (const id of forgets ?? []) {
         const { approval } = lines.get(id) ?? {}
         if (approval !== undefined) forgotten.add(approval)
@@ -47,20 +68,26 @@ export function openStanding(store: Store): () => Standing {
   }
 }
 
-/** The file's, then those that stand, then the run's own. A line that was taken back is none of them any more, also where it was written. */
+/**
+ * The file's rules, then lines that stand, then the run's own, under the stricter of the set that the run was started with and the
+ * file's. A line that was taken back is none of them any more, also where it was written; nor is one that was written under a wider
+ * set. The run's own count as written under the set that it was started with.
+ */
 export function runPolicy(
-  permissions: PermissionSet,
-  file: readonly PolicyRule[],
+  started: PermissionSet,
+  file: Config['policy'],
   standing: () => Standing,
   written: readonly OwnLine[],
 ): RunPolicy {
   const own = [...written]
+  const permissions = narrower(started, file.permissions)
   return {
     permissions,
     get rules() {
       const { lines, forgotten } = standing()
-      const kept = own.filter(({ approval }) => !forgotten.has(approval))
-      return [...file, ...[...lines.values(), ...kept].map(({ rule }) => rule)]
+      const inForce = [...lines.values()].filter((line) => isInForce(line, permissions))
+      const kept = permissions === started ? own.filter(({ approval }) => !forgotten.has(approval)) : []
+      return [...file.rules, ...[...inForce, ...kept].map(({ rule }) => rule)]
     },
     write: (line) => void own.push(line),
   }

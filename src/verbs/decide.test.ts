@@ -232,7 +232,7 @@ test('forget() takes back a line for every process at once, also for the run in 
   assert.equal(done(space, 'add').length, 2)
   const bodies = verbs.store.events('home', { type: 'policy.changed' }).map(({ body }) => body)
   assert.deepEqual(bodies, [
-    { rule, who: 'test', from: 'cli', approval },
+    { rule, who: 'test', from: 'cli', approval, permissions: 'standard' },
     { rule, who: 'other', from: 'cli', forgets: [id] },
   ])
   assert.equal((await verbs.ledger()).ok, true)

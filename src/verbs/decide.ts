@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, type JsonObject, limits, type RunId } from '#model'
 import type { Store } from '#record'
-import { lineFor, namedBy } from '#run'
+import { namedBy } from '#run'
 import { answerOf } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
@@ -11,6 +11,7 @@ import { invalid, refuseDeep } from './input.ts'
 import { allApprovals, isExpired } from './open-approvals.ts'
 import { planOf } from './preview.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
+import { writtenLine } from './written-line.ts'
 import { checkYes } from './yes.ts'
 
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
@@ -29,25 +30,27 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
   const { store } = parts
   const { view, call, asked } = findApproval(parts, id)
   const { run } = view.row
-  const { scope = 'once', ...answer } = decision
+  const { scope: _, ...answer } = decision
   if (answer.answer === 'approved') await checkYes(parts, view, call, answer.args)
-  const rule = scope === 'once' || answer.answer === 'denied' ? null : lineFor(call.tool)
+  const line = writtenLine(decision, view, call, asked, parts.policy)
   const { name: who, kind: from } = caller.actor
   const body: EventBodies['approval.answered'] = {
     approval: asked.approval,
     call: asked.call,
     digest: asked.digest,
     ...answer,
-    ...(rule === null ? {} : { rule }),
+    ...(line === null ? {} : { rule: line.rule }),
     who,
     from,
   }
   await store.send(run, 'approval.answered', body)
   refuseSecond(store, run, body)
-  if (scope === 'always' && rule !== null) {
-    await store.appendHome('policy.changed', { rule, who, from, approval: asked.approval })
+  if (line?.scope === 'always') {
+    const { rule, permissions } = line
+    await store.appendHome('policy.changed', { rule, who, from, approval: asked.approval, permissions })
   }
-  return moveOn(parts, run, caller, goOn)
+  const moved = await moveOn(parts, run, caller, goOn)
+  return line === null ? moved : ({ ...moved, line } as unknown as JsonObject)
 }
 
 type Found = { view: RunView; call: CallView; asked: EventBodies['approval.asked'] }

@@ -17,6 +17,8 @@ export type Question = {
   /** Where it is shown to somebody who judges it: what its run is for, and what else it may call. */
   intent?: string | null
   mayCall?: JsonObject[]
+  /** What a line written with the answer would do, by its scope. */
+  lines?: { run: string; always: string }
   isWhole?: boolean
   unread?: string
 }

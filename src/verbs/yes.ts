@@ -1,6 +1,6 @@
 /** A human's yes, judged before it is recorded: by what the configuration denies, and with edited arguments by the tool's schema too. */
 import { AppError, type Effect, type Json, limits, toText } from '#model'
-import { decide, standingRules } from '#run'
+import { decide, narrower, standingRules } from '#run'
 import type { Parts } from './execute.ts'
 import { refuseDeep } from './input.ts'
 import type { CallView, RunView } from './run-view.ts'
@@ -11,8 +11,9 @@ export async function checkYes(parts: Parts, view: RunView, call: CallView, edit
   const { store, policy } = parts
   const { tool, effect } = call
   const args = edited === undefined ? (store.value(call.args) as Json) : edited
-  const rules = [...policy.rules, ...standingRules(store)]
-  const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, view.started.permissions, rules)
+  const permissions = narrower(view.started.permissions, policy.permissions)
+  const rules = [...policy.rules, ...standingRules(store, permissions)]
+  const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, permissions, rules)
   if (verdict.then !== 'deny') return
   const message = `Cannot call "${tool}" with these arguments: denied by ${verdict.because}`
   throw new AppError('PERMISSION_DENIED', message, { param: 'args', tool, because: verdict.because })

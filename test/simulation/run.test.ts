@@ -101,7 +101,7 @@ async function live(
     catalog: world.catalog,
     queue: world.queue,
     pretend: null,
-    policy: runPolicy('standard', rulesOf(seed), nothingStands, journal.lines),
+    policy: runPolicy('standard', { permissions: 'standard', rules: rulesOf(seed) }, nothingStands, journal.lines),
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     pause: (ms, signal) => (ms > 60_000 ? never(signal) : wander(roll)),
   })

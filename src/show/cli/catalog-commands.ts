@@ -133,7 +133,7 @@ export const catalogCommands: Record<string, Command> = {
       const tool = await toolNamed(catalog, id!, 'explain')
       const args = text === undefined ? undefined : readJson('JSON', text)
       const { permissions } = config.policy
-      const rules = [...config.policy.rules, ...standingRules(store)]
+      const rules = [...config.policy.rules, ...standingRules(store, permissions)]
       const danger = dangerOf(tool)
       const asked = { tool: tool.id, effect: tool.effect, danger }
       const verdict =

@@ -1,7 +1,7 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
 import { once } from 'node:events'
-import { type JsonObject, type PermissionSet, visible } from '#model'
-import { standingLines } from '#run'
+import { isObject, type JsonObject, type PermissionSet, visible } from '#model'
+import { isInForce, type StandingLine, standingLines } from '#run'
 import type { Question, Settling } from '#verbs'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
@@ -74,19 +74,28 @@ export const decideCommands: Record<string, Command> = {
     words: [0, 0],
     run: async ({ config, verbs, json: asJson, print }) => {
       const { permissions, rules } = config.policy
-      const standing = standingLines((await verbs()).store)
+      const standing = standingLines((await verbs()).store).map((line) => ({
+        ...line,
+        isInForce: isInForce(line, permissions),
+      }))
       if (asJson) print(JSON.stringify({ permissions, rules, standing }))
       else {
+        const always = ({ id, who, at }: StandingLine) => `always, by ${who} at ${at}: policy forget ${id}`
+        const inForce = standing.filter((line) => line.isInForce)
         const lines = [
           ...rules.map((rule) => [rule, 'file'] as const),
-          ...standing.map(
-            ({ id, rule, who, at }) => [rule, `always, by ${who} at ${at}: policy forget ${id}`] as const,
-          ),
+          ...inForce.map((line) => [line.rule, always(line)] as const),
         ]
+        const stricter = standing.filter((line) => !line.isInForce)
         print(
           [
             ...lines.map(([rule, from], index) => `${index + 1}. ${visible(JSON.stringify(rule))} (${visible(from)})`),
             `else: ${permissions} (${meanings[permissions]})`,
+            ...stricter.map((line) =>
+              faint(
+                `without effect: ${visible(JSON.stringify(line.rule))}, given under "${line.permissions}", which the file made stricter since (${visible(always(line))})`,
+              ),
+            ),
           ].join('\n'),
         )
       }
@@ -189,6 +198,7 @@ async function stopped(signal: AbortSignal): Promise<void> {
 /** Where others go on with the run, or nobody yet, there is only to say that the answer is recorded. */
 async function decided(context: Context, pending: Promise<JsonObject>): Promise<number> {
   const { resumed, ...value } = await pending
+  if (isObject(value.line)) context.note(`the line ${JSON.stringify(value.line.rule)}: ${value.line.says}`)
   if (resumed === 'here' || context.json)
     return printAnswer(context, Promise.resolve(value), resumed === 'here' ? exitOfAnswer : () => exit.done)
   const { run } = value

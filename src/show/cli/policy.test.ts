@@ -1,5 +1,6 @@
 /** What the terminal says about policy. */
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { metier, workspace } from '#test'
 
@@ -33,7 +34,12 @@ test('policy lists what stands with an id, and policy forget takes it back', asy
   const call = () => metier(space, ['call', 'fx:add', '{"key":"k","by":1}', '--json'])
   const asked = await call()
   assert.equal(asked.code, 5)
-  assert.equal((await metier(space, ['approve', asked.json.approvals[0].id, '--always'])).code, 0)
+  const approved = await metier(space, ['approve', asked.json.approvals[0].id, '--always'])
+  assert.equal(approved.code, 0)
+  assert.match(
+    approved.stderr,
+    /the line {"tool":"fx:add","then":"allow"}: fx:add passes without a question in every run/,
+  )
   assert.equal((await call()).json.status, 'done')
   const [{ id }] = (await metier(space, ['policy', '--json'])).json.standing
   const listed = (await metier(space, ['policy'])).stdout.split('\n')
@@ -42,6 +48,13 @@ test('policy lists what stands with an id, and policy forget takes it back', asy
     listed[1]!,
     new RegExp(`^2\\. {"tool":"fx:add","then":"allow"} \\(always, by .* policy forget ${id}\\)$`),
   )
+  const file = readFileSync(space.file, 'utf8')
+  writeFileSync(space.file, file.replace('"standard"', '"minimal"'))
+  assert.equal((await call()).json.error.code, 'PERMISSION_DENIED')
+  const [stricter] = (await metier(space, ['policy', '--json'])).json.standing
+  assert.deepEqual([stricter.permissions, stricter.isInForce], ['standard', false])
+  assert.match((await metier(space, ['policy'])).stdout, /^without effect: {"tool":"fx:add".*given under "standard"/m)
+  writeFileSync(space.file, file)
   const forgot = await metier(space, ['policy', 'forget', String(id)])
   assert.deepEqual([forgot.code, forgot.stdout], [0, '✓ {"tool":"fx:add","then":"allow"} does not stand any more\n'])
   assert.equal((await call()).json.status, 'approval_required')

@@ -1,0 +1,33 @@
+/** A line of policy that is written with an answer: what it says, and what it will do, told to whoever answers. */
+import type { Config, Effect, EventBodies, JsonObject, PermissionSet, PolicyRule } from '#model'
+import { type LineEffect, type LineScope, lineEffect, lineFor, narrower } from '#run'
+import type { Decision } from './decision.ts'
+import type { CallView, RunView } from './run-view.ts'
+
+/** `permissions` is the set in force for the call that was asked about. */
+export type WrittenLine = LineEffect & { rule: PolicyRule; scope: LineScope; permissions: PermissionSet }
+
+/** Null where the answer writes none. */
+export function writtenLine(
+  { answer, scope = 'once' }: Decision,
+  { started }: RunView,
+  { tool, effect }: CallView,
+  { why }: EventBodies['approval.asked'],
+  policy: Config['policy'],
+): WrittenLine | null {
+  if (scope === 'once' || answer === 'denied') return null
+  const permissions = narrower(started.permissions, policy.permissions)
+  const asked = { tool, effect: (effect ?? 'unsafe') as Effect, why }
+  return { rule: lineFor(tool), scope, permissions, ...lineEffect(asked, scope, permissions, policy.rules) }
+}
+
+/** For an open question, before it is answered. */
+export function effectsOfLines(
+  { tool, effect, why }: JsonObject,
+  started: PermissionSet,
+  { permissions, rules }: Config['policy'],
+): { run: string; always: string } {
+  const asked = { tool: tool as string, effect: (effect ?? 'unsafe') as Effect, why: why as string }
+  const says = (scope: LineScope) => lineEffect(asked, scope, narrower(started, permissions), rules).says
+  return { run: says('run'), always: says('always') }
+}
