@@ -58,15 +58,15 @@ test('POST /api/approvals/:id answers with the token of this start, and the gate
   assert.equal((await post({ answer: 'approved', args: { key: 'x', by: 5 } })).status, 200)
   assert.equal(await outcome(run), 5)
   assert.equal((await post({ answer: 'denied' })).status, 400, 'a second answer is refused')
-  const next = await ask('w')
-  const { line } = JSON.parse((await post({ answer: 'approved', scope: 'run' }, {}, next.id)).text)
-  assert.match(line.says, /^fx:add passes without a question for the rest of this run/)
-  await outcome(next.run)
   assert.deepEqual(
     answers(run).map(({ answer, who, from, args }) => [answer, who, from, args]),
     [['approved', 'program', 'http', { key: 'x', by: 5 }]],
   )
   assert.equal(done(space, 'add').length, 1)
+  const next = await ask('w')
+  const { line } = JSON.parse((await post({ answer: 'approved', scope: 'run' }, {}, next.id)).text)
+  assert.match(line.says, /^fx:add passes without a question for the rest of this run/)
+  await outcome(next.run)
 })
 
 test('POST /api/approvals/:id refuses whoever has no token, a wrong one, or a foreign page', async (t) => {
