@@ -88,6 +88,7 @@ async function perform(parsed: Parsed): Promise<number> {
     stdin: async () => (await readStdin()).toString('utf8'),
     stdinBytes: readStdin,
     readFile: readText,
+    readConfig: () => readConfig(parsed.options, false),
     verbs: () => (opened ??= open()),
     signal: stop.signal,
   }

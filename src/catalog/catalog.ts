@@ -4,26 +4,24 @@
  */
 import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 import { type CallOptions, type Facts, factsOf } from './attend.ts'
-import { effectOf } from './definition.ts'
 import {
   type CatalogOptions,
   type Entry,
   isStarting,
+  linesOf,
   listSoon,
   observe,
-  openEntry,
   type Patience,
   type ToolList,
 } from './entry.ts'
-import { openGuard } from './guard.ts'
 import { hideInTry } from './hide.ts'
 import { openIndexer } from './indexer.ts'
 import { leftoversOf } from './leftovers.ts'
 import { nearTools } from './near-tools.ts'
 import type { Login, Logout, Oauth } from './oauth.ts'
 import type { Passage, PassageOptions } from './passage.ts'
-import { type PinRecord, Pins } from './pins.ts'
 import { type Found, type Query, search } from './search.ts'
+import { openShared, type Shared } from './shared.ts'
 import { told, toldList } from './told.ts'
 import { problemOf } from './validate.ts'
 
@@ -89,17 +87,24 @@ export type Catalog = {
   login(server: string, login: Login): Promise<void>
   /** Gives it back, to the authorization server too where that takes it. */
   logout(server: string, signal: AbortSignal): Promise<Logout>
-  /** Ends every server. */
+  /**
+   * A catalogue of other servers beside this one. What is defined as before is the same server, which goes on running and
+   * ends with the last catalogue that has it.
+   */
+  next(changed: Pick<CatalogOptions, 'servers' | 'secrets'>): Catalog
+  /** Ends every server that no other catalogue has. */
   close(): Promise<void>
 }
 
 export function openCatalog(options: CatalogOptions): Catalog {
-  const guard = openGuard(options.process)
-  const pins = openPins(options)
+  return catalogOf(options, openShared(options))
+}
+
+function catalogOf(options: CatalogOptions, shared: Shared): Catalog {
   const { changed, current } = openIndexer()
+  const { pins } = shared
+  const entries = shared.enter(options, changed)
   const lists = () => new Map([...entries.values()].map(({ name, tools }) => [name, tools ?? []]))
-  const names = Object.keys(options.servers)
-  const entries = new Map(names.map((name) => [name, openEntry(name, options, { guard, pins, moved: changed })]))
   const asked = (server: string | undefined) =>
     [...entries.values()].filter(({ name }) => server === undefined || name === server)
   return {
@@ -153,7 +158,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
     },
     leftoversOf: (process) => leftoversOf(process),
     release(run) {
-      for (const line of linesOf(entries)) line.release(run)
+      for (const line of [...entries.values()].flatMap(linesOf)) line.release(run)
     },
     digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
@@ -165,11 +170,8 @@ export function openCatalog(options: CatalogOptions): Catalog {
     },
     login: (server, login) => oauthOf(entries, server).login(login),
     logout: (server, signal) => oauthOf(entries, server).logout(signal),
-    async close() {
-      for (const { shapes } of entries.values()) shapes.close()
-      await Promise.all(linesOf(entries).map((line) => line.close()))
-      guard.close()
-    },
+    next: (other) => catalogOf({ ...options, ...other }, shared),
+    close: () => shared.leave(entries, changed),
   }
 }
 
@@ -181,11 +183,6 @@ function find(entries: ReadonlyMap<string, Entry>, server: string): Entry {
     param: 'server',
     details,
   })
-}
-
-/** Every conversation with a server, those for one client included. */
-function linesOf(entries: ReadonlyMap<string, Entry>) {
-  return [...entries.values()].flatMap(({ upstream, passages }) => [upstream, ...passages])
 }
 
 function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
@@ -212,13 +209,3 @@ function unknownServer({ id: tool, server }: Tool): Try {
   const message = `Cannot call "${tool}": the configuration has no server "${server}"`
   return { outcome: 'not_sent', error: new AppError('TOOL_NOT_FOUND', message, { tool }) }
 }
-
-function openPins({ servers, secrets = [], pins: record = nowhere }: CatalogOptions): Pins {
-  return new Pins({
-    record,
-    secrets,
-    effectOf: ({ server, name }, annotations) => effectOf(servers[server]!, name, annotations).effect,
-  })
-}
-
-const nowhere: PinRecord = { read: () => [], append: async () => {} }

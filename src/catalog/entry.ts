@@ -56,7 +56,12 @@ export type Entry = {
   log: CatalogOptions['log']
 }
 
-type World = { guard: Guard; pins: Pins /** What there is to find is not what it was. */; moved: () => void }
+export type World = { guard: Guard; pins: Pins /** What there is to find is not what it was. */; moved: () => void }
+
+/** Every conversation with a server, those for one client included. */
+export function linesOf({ upstream, passages }: Entry) {
+  return [upstream, ...passages]
+}
 
 export function openEntry(name: string, options: CatalogOptions, { guard, pins, moved }: World): Entry {
   const { servers, folder, baseEnv, secrets = [], log } = options

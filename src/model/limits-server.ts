@@ -8,4 +8,8 @@ export const serverLimits = {
   firstStartNoteMs: 5000,
   /** Tools that are named in place of one that is not there. */
   nearToolsMax: 3,
+  /** How often a gateway looks whether its configuration changed, and whether an older one is still in use. */
+  configLookMs: 500,
+  /** So long after a change a request may still begin with the configuration from before. */
+  configLeaveMs: 10_000,
 } as const

@@ -62,6 +62,8 @@ export type Engine = {
   /** Compares the program with the record; calls nothing. */
   replay(run: RunId): Promise<Rehearsal>
   active(run: RunId): ActiveRun | undefined
+  /** Whether there is a run under way here, or about to be. */
+  isBusy(): boolean
   /** Lets go of every run, so that it can be taken up elsewhere. */
   close(): Promise<void>
 }
@@ -282,7 +284,8 @@ export function openEngine(parts: Parts): Engine {
     await Promise.allSettled(entering)
     await Promise.allSettled([...active.values()].map((run) => run.leave()))
   }
-  return { start, resume, fork, replay, active: (run) => active.get(run), close }
+  const isBusy = () => active.size + entering.size + starting.size + resuming.size > 0
+  return { start, resume, fork, replay, active: (run) => active.get(run), isBusy, close }
 }
 
 function leaving(): AppError {

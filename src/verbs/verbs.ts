@@ -2,7 +2,7 @@
  * The product in two functions, discover() and execute(), with result() and what humans decide beside them.
  * Whatever enters is checked here; what leaves is plain data read from the record.
  */
-import { type Catalog, declarationsOf, openCatalog, type ToolList } from '#catalog'
+import { type Catalog, declarationsOf, type ToolList } from '#catalog'
 import {
   type Answer,
   type Config,
@@ -14,9 +14,7 @@ import {
   type RunId,
   type Tool,
 } from '#model'
-import { homePaths, openStore, openVerifier, type Stats, type Store, verify } from '#record'
-import { openEngine } from '#run'
-import { openBoxes } from '#sandbox'
+import { openStore, openVerifier, type Stats, type Store, verify } from '#record'
 import { answerOf } from './answer.ts'
 import { lineText } from './answer-logs.ts'
 import { whenAnswered } from './attend.ts'
@@ -26,8 +24,8 @@ import { discover } from './discover.ts'
 import { type Caller, execute, forkRun, replayRun, resume } from './execute.ts'
 import { forgetLine } from './forget.ts'
 import { announce } from './gateways.ts'
+import { openGenerations } from './generations.ts'
 import { listRuns, type RunFilter } from './list-runs.ts'
-import { pinRecord } from './pin-record.ts'
 import { named } from './preview.ts'
 import { argumentsText, mayCallLines, originLines, type Question } from './question.ts'
 import { result, resultText } from './result.ts'
@@ -97,6 +95,8 @@ export type Verbs = {
   stats(): Stats
   onChange(listener: () => void): () => void
   isolation(): Promise<IsolationReport>
+  /** From now on what begins does so with this configuration; runs under way keep theirs. */
+  reconfigure(config: Config): void
   /** Lets go of every run under way, so that it can be resumed; requests that wait for one are answered. */
   letGo(): Promise<void>
   close(): Promise<void>
@@ -113,32 +113,30 @@ export type Surroundings = {
 export async function openVerbs(config: Config, { path, home, settled, log = () => {} }: Surroundings): Promise<Verbs> {
   const store = await openStore({ home: config.home })
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
-  const catalog = openCatalog({
-    servers: config.servers,
-    process: store.process,
-    folder: `${config.home}/catalog`,
-    secrets: config.knownSecrets,
-    pins: pinRecord(store),
-    keys: homePaths(config.home).keys,
-    log,
-    baseEnv,
-  })
+  const generations = openGenerations(config, { store, baseEnv, log, settled: (run) => settled?.(verbs, run) })
+  const { catalog, engine } = generations
   // Whatever goes on with their runs waits for that too; here it is done for those that had none.
   const swept = Promise.all(store.dead.map((owner) => catalog.leftoversOf(owner).catch(({ message }) => log(message))))
-  const { engine: boxEngine, minTier } = config.sandbox
-  const boxes = openBoxes({ engine: boxEngine, minTier, folder: `${config.home}/sandbox` })
-  const engine = openEngine({ store, boxes, catalog, config, settled: (run) => settled?.(verbs, run) })
   const recentVerdict = openVerifier(config.home)
   const leaving = new AbortController()
-  const parts = { store, engine, catalog, policy: config.policy, leaving: leaving.signal }
+  const parts = {
+    store,
+    engine,
+    catalog,
+    get policy() {
+      return generations.config().policy
+    },
+    leaving: leaving.signal,
+  }
   let closing: Promise<void> | undefined
+  let changed = () => {}
   const letGo = () => {
     leaving.abort()
     return engine.close()
   }
   const close = async () => {
     await letGo()
-    await Promise.all([boxes.close(), catalog.close(), swept])
+    await Promise.all([generations.close(), swept])
     await store.close()
   }
   const verbs: Verbs = {
@@ -162,9 +160,11 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     named: (approvals) => named(parts, approvals),
     whenAnswered: (approval, over) => whenAnswered(store, approval, over),
     serveAt: (url, resumes) => {
-      const servers = resumes ? catalog.digests() : null
-      const undo = [announce(store, { url, servers }), ...(resumes ? [takeUp(parts, log)] : [])]
+      const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
+      const undo = [say(), ...(resumes ? [takeUp(parts, log)] : [])]
+      changed = say
       return () => {
+        changed = () => {}
         for (const step of undo) step()
       }
     },
@@ -179,7 +179,10 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     },
     whole: (answer) => wholeOf(store, answer),
     exposed: async (isMeant = () => true, msMax) => {
-      const tools = config.expose.filter(isMeant).map((id) => catalog.tool(id, msMax))
+      const tools = generations
+        .config()
+        .expose.filter(isMeant)
+        .map((id) => catalog.tool(id, msMax))
       return (await Promise.all(tools)).flatMap((tool) => (tool === undefined ? [] : catalog.told(tool)))
     },
     ledger: async (run) => (await verify(config.home, run === undefined ? {} : { run })) as unknown as JsonObject,
@@ -191,7 +194,12 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     events: (seq, limit) => store.eventsSince(seq, limit),
     stats: () => store.stats(),
     onChange: (listener) => store.onChange(listener),
-    isolation: () => boxes.isolation(),
+    isolation: () => generations.boxes().isolation(),
+    reconfigure(next) {
+      generations.change(next)
+      changed()
+      catalog.warmUp()
+    },
     letGo,
     close: () => (closing ??= close()),
   }

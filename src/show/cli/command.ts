@@ -27,6 +27,8 @@ export type Context = {
   stdinBytes(): Promise<Uint8Array>
   readFile(path: string): Promise<string>
   write(chunk: Uint8Array): Promise<void>
+  /** The configuration as it stands in its file now; throws where it cannot be read. */
+  readConfig(): Config
   /** Opened when first asked for, closed when the command ends. */
   verbs(): Promise<Verbs>
   /** Aborted by SIGINT and SIGTERM. */

@@ -7,6 +7,7 @@ import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, faint, good, strong, warn } from './paint.ts'
+import { watchConfig } from './watch-config.ts'
 
 export const systemCommands: Record<string, Command> = {
   serve: {
@@ -52,8 +53,10 @@ async function stdio(context: Context): Promise<number> {
   const passthrough = name === undefined ? {} : { passthrough: { name, catalog: verbs.catalog } }
   if (name === undefined) verbs.catalog.warmUp()
   const served = await serveStdio({ verbs, version, home: config.home, executesPerMinute, ...passthrough })
+  const watch = watchConfig(context, verbs)
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
+  watch.stop()
   await served.close()
   return exit.done
 }
@@ -79,12 +82,14 @@ async function http(context: Context): Promise<number> {
   const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
   await tell(context, served)
   const leave = verbs.serveAt(door.url ?? served.url, options['no-resume'] !== true)
-  await forget(context)
-  const daily = setInterval(() => void forget(context), dayMs)
+  const watch = watchConfig(context, verbs)
+  await forget(context, watch.config())
+  const daily = setInterval(() => void forget(context, watch.config()), dayMs)
   await new Promise<void>((resolve) =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   )
   clearInterval(daily)
+  watch.stop()
   note('Stopping …')
   leave()
   await verbs.letGo()
@@ -116,8 +121,7 @@ async function tell({ config, verbs, json, print, note }: Context, { url, token 
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Finished runs older than the configuration keeps them are purged whole; their heads stay. */
-async function forget({ config, verbs, note }: Context): Promise<void> {
-  const { retentionDays } = config.record
+async function forget({ verbs, note }: Context, { record: { retentionDays } }: Config): Promise<void> {
   if (retentionDays === null) return
   const purged = await (await verbs()).store.expire(retentionDays)
   if (purged.length > 0) note(`Purged ${purged.length} runs older than ${retentionDays} days.`)

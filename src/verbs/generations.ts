@@ -1,0 +1,111 @@
+/**
+ * What depends on the configuration, so that it can change while a process runs. Each change opens a generation: a catalogue, an
+ * engine and boxes of its own. What begins later begins in the newest; a run stays in the generation it began in until it comes
+ * to rest, and then the generation is closed.
+ *
+ *    change()         engine idle, and configLeaveMs later
+ *   current ───► older ───────────────────────────────► closed
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { type Catalog, openCatalog } from '#catalog'
+import { type Config, limits, type RunId } from '#model'
+import { homePaths, type Store } from '#record'
+import { type Engine, openEngine } from '#run'
+import { type Boxes, openBoxes } from '#sandbox'
+import { pinRecord } from './pin-record.ts'
+
+type Generation = { config: Config; catalog: Catalog; engine: Engine; boxes: Boxes }
+
+export type Generations = {
+  /** Of the newest generation, whenever one of its functions is called. */
+  catalog: Catalog
+  /** A run that is under way is asked for where it began. */
+  engine: Engine
+  config(): Config
+  boxes(): Boxes
+  change(config: Config): void
+  close(): Promise<void>
+}
+
+export type GenerationsOptions = {
+  store: Store
+  baseEnv: { PATH?: string; HOME?: string }
+  settled: (run: RunId) => void
+  log: (line: string) => void
+}
+
+export function openGenerations(first: Config, options: GenerationsOptions): Generations {
+  const { store, baseEnv, settled, log } = options
+  const older: (Generation & { since: number })[] = []
+  const open = (config: Config, catalog: Catalog, boxes: Boxes): Generation => ({
+    config,
+    catalog,
+    boxes,
+    engine: openEngine({ store, boxes, catalog, config, settled }),
+  })
+  const catalogOptions = {
+    process: store.process,
+    folder: `${first.home}/catalog`,
+    pins: pinRecord(store),
+    keys: homePaths(first.home).keys,
+    log,
+    baseEnv,
+  }
+  const definitions = ({ servers, knownSecrets }: Config) => ({ servers, secrets: knownSecrets })
+  let current = open(first, openCatalog({ ...catalogOptions, ...definitions(first) }), boxesFor(first))
+  let looking: NodeJS.Timeout | undefined
+
+  const all = () => [current, ...older]
+  const holderOf = (run: RunId) => all().find(({ engine }) => engine.active(run) !== undefined) ?? current
+  const boxesElsewhere = (boxes: Boxes) => all().some((one) => one.boxes === boxes)
+  const leave = async ({ catalog, boxes }: Generation) => {
+    await catalog.close()
+    if (!boxesElsewhere(boxes)) await boxes.close()
+  }
+
+  const look = () => {
+    const over = older.filter(({ engine, since }) => !engine.isBusy() && Date.now() - since > limits.configLeaveMs)
+    for (const generation of over) {
+      older.splice(older.indexOf(generation), 1)
+      leave(generation).catch(({ message }) => log(`Cannot end what the configuration no longer has: ${message}`))
+    }
+    if (older.length > 0) return
+    clearInterval(looking)
+    looking = undefined
+  }
+
+  return {
+    catalog: delegated(() => current.catalog),
+    engine: {
+      ...delegated(() => current.engine),
+      resume: (run, by, live) => holderOf(run).engine.resume(run, by, live),
+      active: (run) => holderOf(run).engine.active(run),
+      isBusy: () => all().some(({ engine }) => engine.isBusy()),
+      close: async () => void (await Promise.all(all().map(({ engine }) => engine.close()))),
+    },
+    config: () => current.config,
+    boxes: () => current.boxes,
+    change(config) {
+      const isSame = isDeepStrictEqual(config.sandbox, current.config.sandbox)
+      const next = open(config, current.catalog.next(definitions(config)), isSame ? current.boxes : boxesFor(config))
+      older.push({ ...current, since: Date.now() })
+      current = next
+      looking ??= setInterval(look, limits.configLookMs).unref()
+    },
+    async close() {
+      clearInterval(looking)
+      await Promise.all(all().map(({ catalog }) => catalog.close()))
+      await Promise.all([...new Set(all().map(({ boxes }) => boxes))].map((boxes) => boxes.close()))
+    },
+  }
+}
+
+function boxesFor({ sandbox: { engine, minTier }, home }: Config): Boxes {
+  return openBoxes({ engine, minTier, folder: `${home}/sandbox` })
+}
+
+/** The same functions, of whatever `target` answers with when they are called. */
+function delegated<Part extends Record<keyof Part, (...args: never[]) => unknown>>(target: () => Part): Part {
+  const names = Object.keys(target()) as (keyof Part)[]
+  return Object.fromEntries(names.map((name) => [name, (...args: never[]) => target()[name](...args)])) as Part
+}
