@@ -39,6 +39,7 @@ export type { Passage, PassageOptions } from './passage.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
 export { type Found, type Hit, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
+export { fitsOutput } from './validate.ts'
 
 export type Catalog = {
   /**

@@ -11,6 +11,13 @@ export function problemOf(tool: Tool, args: Json): AppError | null {
   return error === undefined ? null : explain(tool, args, error)
 }
 
+/** Whether a tool could answer this, by the output schema that it declares; anything where it declares none. */
+export function fitsOutput({ output, ...tool }: Tool, value: Json): boolean {
+  return (
+    output === undefined || errorsOf({ ...tool, input: output, digest: `${tool.digest} output` }, value).length === 0
+  )
+}
+
 /** Keywords whose errors only say that there is one further inside. */
 export const wrappers = new Set([
   'properties',

@@ -2,6 +2,7 @@
  * Walks the branches of a plan: the program runs again and again with other arguments and other results, chosen such that its
  * conditions turn. Nothing is called and nothing is recorded but the outcome; the same plan is always walked in the same order.
  */
+import { fitsOutput } from '#catalog'
 import { isObject, type Json, limits, type Tool, toText } from '#model'
 import { spotAt } from './check-types.ts'
 import { Coverage } from './explore-cover.ts'
@@ -135,9 +136,17 @@ function variedResult({ assumed, varied }: Try, call: MadeCall, { path, asks }: 
     const key = keyOfVariation(call.id, variation)
     const isSettled = varied.has(key) || varied.has(`${call.id} failure`)
     if (isSettled) return []
-    const calls = new Map(assumed.calls).set(call.id, answerOf(call, variation))
+    const answer = answerOf(call, variation)
+    if (breaksSchema(tool, call, answer)) return []
+    const calls = new Map(assumed.calls).set(call.id, answer)
     return [{ assumed: { ...assumed, calls }, varied: new Set([...varied, key]) }]
   })
+}
+
+/** A path that only an answer against the tool's own schema leads into is no path. */
+function breaksSchema(tool: Tool | undefined, { value }: MadeCall, answer: Answer): boolean {
+  if (tool?.output === undefined || 'failure' in answer) return false
+  return fitsOutput(tool, value ?? null) && !fitsOutput(tool, answer.value)
 }
 
 function keyOfVariation(id: string, variation: Variation): string {

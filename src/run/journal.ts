@@ -7,6 +7,7 @@ import {
   type EventBodies,
   type RecordedBody,
   type Stored,
+  splitToolId,
   toText,
 } from '#model'
 import { blobOf } from '#record'
@@ -180,4 +181,10 @@ function callOf(journal: Journal, id: string): RecordedCall {
     throw new AppError('LEDGER_BROKEN', `Cannot read the run: call ${id} has events but was never issued`, { call: id })
   }
   return call
+}
+
+/** The servers that a run has sent something to. */
+export function serversOf({ calls }: Journal): Set<string> {
+  const sent = [...calls.values()].filter(({ attempt }) => attempt > 0)
+  return new Set(sent.flatMap(({ tool }) => splitToolId(tool)?.server ?? []))
 }

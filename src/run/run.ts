@@ -16,7 +16,6 @@ import {
   type ProcessId,
   type Program,
   type RunId,
-  splitToolId,
   takeChance,
 } from '#model'
 import { type Chain, ownedByAnother, type Store } from '#record'
@@ -25,7 +24,7 @@ import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
 import { exploring } from './explore-run.ts'
 import { copyEvents, eventsBefore, forkedBody } from './fork.ts'
-import { type Journal, newJournal, readJournal } from './journal.ts'
+import { type Journal, newJournal, readJournal, serversOf } from './journal.ts'
 import { type Mocks, openRecorded, pretending } from './mocks.ts'
 import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { type Heard, heardOf, openPrograms } from './programs.ts'
@@ -293,9 +292,3 @@ function leaving(): AppError {
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
-
-/** The servers that a run has sent something to. */
-function serversOf({ calls }: Journal): Set<string> {
-  const sent = [...calls.values()].filter(({ attempt }) => attempt > 0)
-  return new Set(sent.flatMap(({ tool }) => splitToolId(tool)?.server ?? []))
-}

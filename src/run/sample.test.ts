@@ -18,6 +18,8 @@ test('sampleOf() gives what is required, and nothing else', () => {
     [{}, {}],
     [{ type: 'string' }, ''],
     [{ type: 'string', minLength: 2 }, 'xx'],
+    [{ type: 'string', format: 'date-time' }, '2026-01-01T00:00:00Z'],
+    [{ type: 'string', format: 'of our own' }, ''],
     [{ type: ['null', 'string'] }, null],
     [{ type: 'number', exclusiveMinimum: 2 }, 3],
     [{ type: 'integer', minimum: 1.5 }, 2],

@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject, limits } from '#model'
 import { spotAt } from './check-types.ts'
 
-/** References are read in `root`. What a schema says in words that are not read here (a pattern, a format) is not kept. */
+/** References are read in `root`. What a schema says in words that are not read here (a pattern) is not kept. */
 export function sampleOf(schema: Json, root: Json = schema): Json {
   return new Sampler(root).of(schema, 0)
 }
@@ -33,7 +33,7 @@ class Sampler {
     const { type } = schema
     switch (Array.isArray(type) ? type[0] : type) {
       case 'string':
-        return 'x'.repeat(Math.min(numberOf(schema.minLength), limits.sampleItemsMax))
+        return formats[String(schema.format)] ?? 'x'.repeat(Math.min(numberOf(schema.minLength), limits.sampleItemsMax))
       case 'number':
       case 'integer':
         return smallest(schema)
@@ -59,6 +59,23 @@ class Sampler {
         .map((name) => [name, this.of(members[name] ?? {}, depth)]),
     )
   }
+}
+
+/** One text for each format that schemas commonly name. */
+const formats: Record<string, string> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  duration: 'PT1S',
+  email: 'someone@example.org',
+  hostname: 'example.org',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.org/',
+  'uri-reference': '/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  'json-pointer': '/a',
+  regex: 'x',
 }
 
 function givenBy(schema: Record<string, unknown>): Json | undefined {

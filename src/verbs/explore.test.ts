@@ -206,6 +206,17 @@ test('explore walks graphs: conditions, items and the programs in them', async (
   )
 })
 
+test('explore assumes nothing of a result that the tool says it never answers', async (t) => {
+  const properties = { state: { enum: ['open', 'closed'] }, at: { type: 'string', format: 'date-time' } }
+  const OUTPUT = JSON.stringify({ type: 'object', properties, required: ['state', 'at'] })
+  const verbs = await openSpace(workspace(t, { env: { OUTPUT } }))
+  const code = `${read}if (r.state === 'lost') return 'lost'
+    if (!r.at) return 'no time'
+    return r.state === 'closed' ? new Date(r.at).getUTCFullYear() : 'open'`
+  const { paths } = await explore(verbs, code)
+  assert.deepEqual(paths.map(({ result }) => result).sort(), [2026, 'open'])
+})
+
 test('explore stops at maxBranches and says so, refuses what policy denies on every path, and is a run like any other', async (t) => {
   const rules = [
     { tool: 'fx:add', then: 'deny' },

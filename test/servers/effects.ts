@@ -3,7 +3,8 @@
  * no part in Métier what really happened. EFFECTS names that file; LAG is the milliseconds between an effect and its answer;
  * STUBBORN makes it mind neither SIGTERM nor the end of its input, for half a minute; DETACHED makes it leave a process
  * in a group of its own; ESTRANGED names a file for the number of a process that it starts two forks away, in another session; SAYS is
- * another description of add; STARTS names a file that gets a character at each start.
+ * another description of add; STARTS names a file that gets a character at each start;
+ * OUTPUT is the output schema of read.
  */
 import { spawn } from 'node:child_process'
 import { appendFileSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -22,7 +23,7 @@ type Tool = {
 }
 type Run = (args: Args, note: (phase: Entry['phase']) => void) => unknown
 
-const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, ESTRANGED, SAYS, STARTS } = process.env
+const { EFFECTS: file, LAG = '0', STUBBORN, DETACHED, ESTRANGED, SAYS, STARTS, OUTPUT } = process.env
 if (STARTS !== undefined) appendFileSync(STARTS, '.')
 const witness = file === undefined ? null : openSync(file, 'a')
 const text = { type: 'string' }
@@ -161,7 +162,9 @@ async function call(name: string, args: Args): Promise<object> {
 function list(): object[] {
   return Object.entries(tools).map(([name, { description, takes, optional = [], hints = {} }]) => {
     const required = Object.keys(takes).filter((parameter) => !optional.includes(parameter))
-    return { name, description, inputSchema: { type: 'object', properties: takes, required }, annotations: hints }
+    const outputSchema = name === 'read' && OUTPUT !== undefined ? { outputSchema: JSON.parse(OUTPUT) } : {}
+    const inputSchema = { type: 'object', properties: takes, required }
+    return { name, description, inputSchema, ...outputSchema, annotations: hints }
   })
 }
 
