@@ -1,12 +1,11 @@
 /**
- * What depends on the configuration, so that it can change while a process runs. Each change opens a generation: a catalogue, an
- * engine and boxes of its own.
+ * Holds what depends on the configuration, so that it can change while a process runs.
  *
  *    change()         engine idle, and configLeaveMs later
  *   current ───► older ───────────────────────────────► closed
  *
- * What begins later begins in the newest; a run stays in the generation it began in until it comes to rest, and then the
- * generation is closed.
+ * Each change opens a generation: a catalogue, an engine and boxes of its own. What begins later begins in the newest; a run
+ * stays in the generation it began in until it comes to rest, and then the generation is closed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Catalog, openCatalog } from '#catalog'
