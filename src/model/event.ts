@@ -141,12 +141,28 @@ export type EventBodies = {
   'artifact.stored': { id: string; name: string; bytes: number; digest: string }
   'run.opened': { run: string }
   'run.closed': { run: string; head: string; count: number }
-  'run.purged': { run: string; head: string; count: number }
+  /** `requestKey` is the key of its request; the signature is that of the home, over the rest: nobody else removes a run. */
+  'run.purged': {
+    run: string
+    head: string
+    count: number
+    who: string
+    from: string
+    requestKey?: string
+    signature: string
+    key: string
+  }
   /** `diff` is from nothing: the whole definition. */
   'tool.pinned': { tool: string; digest: string; diff: ToolDiff }
   'tool.changed': { tool: string; digest: string; diff: ToolDiff }
   'tool.accepted': { tool: string; digest: string; who: string }
-  'ledger.checkpointed': { heads: Record<string, { n: number; hash: string }>; signature: string; key: string }
+  /** `purges` says that from here on every `run.purged` is signed; checkpoints of older versions lack it. */
+  'ledger.checkpointed': {
+    heads: Record<string, { n: number; hash: string }>
+    purges?: 'signed'
+    signature: string
+    key: string
+  }
 }
 
 export type EventType = keyof EventBodies

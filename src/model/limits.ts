@@ -56,6 +56,8 @@ export const limits = {
   retentionDaysDefault: 180,
   artifactBytesMax: 20 * 1024 * 1024,
   artifactNameBytesMax: 255,
+  /** A file that is hashed or copied is read in pieces of this size. */
+  filePieceBytes: 256 * 1024,
   /** What is large is worked through for so long before others have their turn. */
   sliceMs: 10,
   secretBytesMin: 8,

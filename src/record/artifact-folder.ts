@@ -16,7 +16,7 @@ import {
 import { storeError } from './store-error.ts'
 
 /** No artifact has this name: theirs never begin with a dot. */
-const cardName = '.artifact.json'
+export const artifactCardName = '.artifact.json'
 
 export function openArtifactFolder(folder: string): Artifacts {
   const draftsOf = (id: string) => join(folder, `.${id}.new`)
@@ -30,7 +30,7 @@ export function openArtifactFolder(folder: string): Artifacts {
       const digest = await writeExactly(join(draft, name), input)
       const { type, bytes } = input
       const artifact = { id, path: `artifacts/${id}/${name}`, name, type, owner, bytes, digest }
-      await writeFile(join(draft, cardName), `${JSON.stringify(artifact)}\n`, { mode: 0o600, flush: true })
+      await writeFile(join(draft, artifactCardName), `${JSON.stringify(artifact)}\n`, { mode: 0o600, flush: true })
       await sync(draft)
       await rename(draft, join(folder, id))
       await sync(folder)
@@ -43,7 +43,7 @@ export function openArtifactFolder(folder: string): Artifacts {
 
   async function readCard(id: ArtifactId): Promise<Artifact | null> {
     try {
-      return JSON.parse(await readFile(join(folder, id, cardName), 'utf8'))
+      return JSON.parse(await readFile(join(folder, id, artifactCardName), 'utf8'))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
       throw downloadError(id, error)

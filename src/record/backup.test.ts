@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryFolder } from '#test'
-import { finishSample, openSample } from './sample.test.ts'
+import { finishSample, keeper, openSample } from './sample.test.ts'
 import { verify } from './verify.ts'
 
 test('backup() copies a living record, which verifies with the keys of its home', async (t) => {
@@ -19,7 +19,7 @@ test('backup() copies a living record, which verifies with the keys of its home'
   const writing = Promise.all(Array.from({ length: 10 }, () => finishSample(store, 5)))
   const file = join(folder, 'copy.db')
   const saving = store.backup(file)
-  await store.purge(purged)
+  await store.purge(purged, keeper)
   await Promise.all([saving, writing])
   assert.ok(readFileSync(join(`${file}.files`, 'checkpoints.jsonl'), 'utf8').startsWith(kept))
   assert.deepEqual(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { finishSample, openSample } from './sample.test.ts'
+import { finishSample, keeper, openSample } from './sample.test.ts'
 
 test('events() refuses a chain whose links do not lead to every event', async (t) => {
   const breaks = [
@@ -21,6 +21,6 @@ test('events() refuses a chain whose links do not lead to every event', async (t
     database.close()
     assert.throws(() => store.events(run), { code: 'LEDGER_BROKEN' }, change)
     assert.throws(() => store.lines(run, { after: 2 }), { code: 'LEDGER_BROKEN' }, change)
-    await assert.rejects(store.purge(run), { code: 'LEDGER_BROKEN' }, change)
+    await assert.rejects(store.purge(run, keeper), { code: 'LEDGER_BROKEN' }, change)
   }
 })

@@ -68,7 +68,11 @@ export type ChainWorld = {
   buffer: WriteBuffer
 }
 
-const suspendedStatus = { approval: 'approval_required', uncertain: 'uncertain', stopped: 'interrupted' } as const
+export const suspendedStatus = {
+  approval: 'approval_required',
+  uncertain: 'uncertain',
+  stopped: 'interrupted',
+} as const
 
 export function openChain(start: ChainStart, world: ChainWorld): Chain {
   const { run, epoch, asking } = start

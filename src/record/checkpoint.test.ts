@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { EventBodies } from '#model'
 import { limits } from '#model'
+import { checkpointText } from './checkpoint.ts'
 import { isSigned } from './keys.ts'
 import { finishSample, openSample, startSample } from './sample.test.ts'
 import { verify } from './verify.ts'
@@ -30,7 +31,10 @@ test('checkpoint() signs the heads that moved since the last, and repeats the li
   )
   assert.deepEqual(bodies[1]!.heads[second], { n: 5, hash: store.run(second)!.head })
   assert.equal(bodies[1]!.heads.home!.n, 5)
-  for (const { heads, signature, key } of bodies) assert.ok(isSigned(JSON.stringify(heads), signature, key))
+  for (const { heads, purges, signature, key } of bodies) {
+    assert.ok(isSigned(checkpointText(JSON.stringify(heads), purges), signature, key))
+    assert.equal(isSigned(JSON.stringify(heads), signature, key), false, 'what it says of purges is signed too')
+  }
   assert.deepEqual(
     linesOf(store.home).map((line) => JSON.parse(line)),
     checkpoints,

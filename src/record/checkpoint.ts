@@ -14,6 +14,11 @@ const newestCheckpoint = `SELECT seq FROM event WHERE ${rareHome} AND type = 'le
 
 export type Heads = Record<string, { n: number; hash: string }>
 
+/** What the home's key signs of a checkpoint. Who takes the word about purges out of it has no signature that fits. */
+export function checkpointText(heads: string, purges: 'signed' | undefined): string {
+  return purges === undefined ? heads : `${heads} purges ${purges}`
+}
+
 export function checkpointIsDue(ledger: Ledger): boolean {
   return ledger.pending.lastSeq - checkpointSeq(ledger) >= limits.checkpointEventsMax
 }
@@ -39,7 +44,8 @@ function appendCheckpoint(ledger: Ledger, at: number): { n: number; heads: numbe
   const heads: Heads = { [homeChain]: { n: home.n, hash: home.hash } }
   for (const { run, n, hash } of moved) heads[run] = { n, hash }
   const key = ledger.signingKey()
-  const body = { heads, signature: signText(JSON.stringify(heads), key), key: publicKeyOf(key) }
+  const signature = signText(checkpointText(JSON.stringify(heads), 'signed'), key)
+  const body = { heads, purges: 'signed', signature, key: publicKeyOf(key) }
   const { n } = appendHome(ledger, oneEntry('ledger.checkpointed', at, body))
   return { n, heads: moved.length + 1 }
 }

@@ -28,7 +28,7 @@ function commitTogether(ledger: Ledger, requests: (Request & { ask: SharedAsk })
 function commitAlone(ledger: Ledger, { id, ask }: Request): Ack {
   try {
     if (ask.kind === 'checkpoint') return done(id, writeCheckpoint(ledger, ask.at))
-    if (ask.kind === 'purge') return done(id, purgeRun(ledger, ask.run, ask.at))
+    if (ask.kind === 'purge') return done(id, purgeRun(ledger, ask.run, ask.at, ask.by))
     throw new Error(`"${ask.kind}" shares its transaction`)
   } catch (error) {
     if (isFatal(ledger, error)) throw error

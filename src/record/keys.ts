@@ -16,6 +16,15 @@ export function sealingKey(folder: string): Buffer {
   return Buffer.from(readOrCreate(join(folder, 'seal.key'), () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex')
 }
 
+/** The key that seals, or null where the home's keys are not at hand: nothing is made by who only looks. */
+export function knownSealingKey(folder: string): Buffer | null {
+  try {
+    return Buffer.from(readFileSync(join(folder, 'seal.key'), 'utf8').trim(), 'hex')
+  } catch {
+    return null
+  }
+}
+
 export function signingKey(folder: string): KeyObject {
   const pem = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return createPrivateKey(readOrCreate(join(folder, 'sign.pem'), pem))

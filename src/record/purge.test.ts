@@ -4,8 +4,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { newId, type RunId } from '#model'
-import { finishSample, openSample, startSample } from './sample.test.ts'
+import { type EventBodies, newId, type RunId } from '#model'
+import { finishSample, keeper, openSample, startSample } from './sample.test.ts'
 import { verify } from './verify.ts'
 
 test('purge() leaves head and count, forgets the rest, and the record verifies', async (t) => {
@@ -14,13 +14,14 @@ test('purge() leaves head and count, forgets the rest, and the record verifies',
   const { head, count } = store.run(run)!
   await store.checkpoint()
   const { seq } = store.eventsSince(0, 1000).at(-1)!
-  await store.purge(run)
+  await store.purge(run, keeper)
   assert.deepEqual(store.events(run), [])
   assert.equal(store.run(run), undefined)
   assert.equal(store.isPurged(run), true)
+  const purges = store.events('home', { type: 'run.purged' }).map(({ body }) => body as EventBodies['run.purged'])
   assert.deepEqual(
-    store.events('home', { type: 'run.purged' }).map(({ body }) => body),
-    [{ run, head, count }],
+    purges.map(({ run, head, count, who, from }) => ({ run, head, count, who, from })),
+    [{ run, head, count, ...keeper }],
   )
   assert.ok(store.eventsSince(seq, 1).length > 0, 'the order of arrival goes on')
   assert.equal((await verify(store.home)).ok, true)
@@ -31,20 +32,20 @@ test('purge() refuses an open run, an unknown one and one that is gone', async (
   const store = await openSample(t)
   const open = startSample(store)
   await open.durable()
-  await assert.rejects(store.purge(open.run), /only a finished run may be purged/)
+  await assert.rejects(store.purge(open.run, keeper), /only a finished run may be purged/)
   await open.suspend({ why: 'uncertain', calls: [] })
-  await assert.rejects(store.purge(open.run), /only a finished run may be purged/)
-  await assert.rejects(store.purge(newId<RunId>()), { code: 'RUN_NOT_FOUND' })
+  await assert.rejects(store.purge(open.run, keeper), /only a finished run may be purged/)
+  await assert.rejects(store.purge(newId<RunId>(), keeper), { code: 'RUN_NOT_FOUND' })
   const run = await finishSample(store)
-  await store.purge(run)
-  await assert.rejects(store.purge(run), { code: 'RUN_PURGED' })
+  await store.purge(run, keeper)
+  await assert.rejects(store.purge(run, keeper), { code: 'RUN_PURGED' })
 })
 
 test('a purged run keeps its key: the same request is not run again', async (t) => {
   const store = await openSample(t)
   const chain = startSample(store, { key: 'once' })
   await chain.finish({ status: 'done', callCount: 0, ms: 1 })
-  await store.purge(chain.run)
+  await store.purge(chain.run, keeper)
   assert.equal(store.runByKey('once'), chain.run)
   await assert.rejects(startSample(store, { key: 'once' }).durable(), { code: 'INVALID_INPUT_PARAM' })
 })
@@ -56,10 +57,10 @@ test('purge() removes the blobs that no other run names', async (t) => {
   const second = await finishSample(store, 2, shared)
   const blobs = join(store.home, 'blobs')
   assert.equal(readdirSync(blobs).length, 1)
-  await store.purge(first)
+  await store.purge(first, keeper)
   assert.equal(readdirSync(blobs).length, 1)
   assert.equal((await verify(store.home)).ok, true)
-  await store.purge(second)
+  await store.purge(second, keeper)
   assert.deepEqual(readdirSync(blobs), [])
 })
 
@@ -72,8 +73,8 @@ test('expire() purges what was finished long ago, and nothing else', async (t) =
   await waiting.suspend({ why: 'approval', calls: [] })
   now += 10 * day
   const young = await finishSample(store)
-  assert.deepEqual(await store.expire(11), [])
-  assert.deepEqual(await store.expire(9), [old])
+  assert.deepEqual(await store.expire(11, keeper), [])
+  assert.deepEqual(await store.expire(9, keeper), [old])
   assert.deepEqual(
     store.runs().map(({ run }) => run),
     [young, waiting.run],

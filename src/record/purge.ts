@@ -1,14 +1,24 @@
 /** Purging: a finished run leaves whole; its head and count stay in the home's chain. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '#model'
+import { AppError, type EventBodies } from '#model'
 import { findRun, isFinished, oneEntry } from './apply.ts'
 import { brokenChain, chainBackwards } from './backwards.ts'
 import { homePaths } from './home.ts'
+import { publicKeyOf, signText } from './keys.ts'
 import { appendHome, inTransaction, type Ledger } from './ledger.ts'
 
-export function purgeRun(ledger: Ledger, run: string, at: number): void {
-  const digests = inTransaction(ledger, () => removeRows(ledger, run, at))
+export type PurgedBy = { who: string; from: string }
+
+type Purged = EventBodies['run.purged']
+
+/** What the home's key signs of a purge: the run, where it ended, and at whose word it went. */
+export function purgeText({ run, head, count, who, from, requestKey }: Omit<Purged, 'signature' | 'key'>): string {
+  return `run.purged ${JSON.stringify([run, head, count, who, from, requestKey ?? null])}`
+}
+
+export function purgeRun(ledger: Ledger, run: string, at: number, by: PurgedBy): void {
+  const digests = inTransaction(ledger, () => removeRows(ledger, run, at, by))
   // Once more alone with the database: a blob that another run has named meanwhile stays.
   inTransaction(ledger, () => {
     for (const digest of digests) {
@@ -18,7 +28,7 @@ export function purgeRun(ledger: Ledger, run: string, at: number): void {
   })
 }
 
-function removeRows(ledger: Ledger, run: string, at: number): string[] {
+function removeRows(ledger: Ledger, run: string, at: number, by: PurgedBy): string[] {
   const { id, status, n, hash } = findRun(ledger, run)
   if (!isFinished(status)) {
     const details = 'only a finished run may be purged'
@@ -29,11 +39,18 @@ function removeRows(ledger: Ledger, run: string, at: number): string[] {
   }
   const blobs = ledger.sql('SELECT digest FROM blob WHERE run = ?').all(run) as { digest: string }[]
   ledger.sql('INSERT INTO purged SELECT run, key FROM run JOIN request USING (id) WHERE run = ?').run(run)
-  appendHome(ledger, oneEntry('run.purged', at, { run, head: hash, count: n }))
+  const { key } = ledger.sql('SELECT key FROM purged WHERE run = ?').get(run) as { key: string | null }
+  const said = { run, head: hash, count: n, ...by, ...(key === null ? {} : { requestKey: key }) }
+  appendHome(ledger, oneEntry('run.purged', at, signed(ledger, said)))
   const { changes } = ledger.sql(`DELETE FROM event WHERE seq IN (${chainBackwards(['seq'])})`).run(run, 0)
   if (changes !== n) throw brokenChain(run, n - Number(changes))
   ledger.sql('DELETE FROM request WHERE id = ?').run(id)
   for (const table of ['run', 'blob', 'inbox', 'sealed', 'approval'])
     ledger.sql(`DELETE FROM ${table} WHERE run = ?`).run(run)
   return blobs.map(({ digest }) => digest)
+}
+
+function signed(ledger: Ledger, said: Omit<Purged, 'signature' | 'key'>): Purged {
+  const key = ledger.signingKey()
+  return { ...said, signature: signText(purgeText(said), key), key: publicKeyOf(key) }
 }

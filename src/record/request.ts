@@ -34,7 +34,7 @@ export type Ask =
   | { kind: 'home'; entries: Entries }
   | { kind: 'send'; run: string; type: InboxType; box: Uint8Array }
   | { kind: 'take'; run: string; owner: string | null; epoch: number }
-  | { kind: 'purge'; run: string; at: number }
+  | { kind: 'purge'; run: string; at: number; by: { who: string; from: string } }
   | { kind: 'checkpoint'; at: number }
 
 export type Request = { id: number; ask: Ask }

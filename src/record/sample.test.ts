@@ -20,6 +20,9 @@ export const sampleStart: EventBodies['run.started'] = {
   isolation: null,
 }
 
+/** At whose word runs are purged. */
+export const keeper = { who: 'shepherd', from: 'cli' }
+
 const opened = new WeakMap<TestContext, Store[]>()
 
 /** A store that is closed with the test, in a home that goes after the last of them. */

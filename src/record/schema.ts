@@ -9,7 +9,8 @@ import { createTables, moveFromFirst } from './tables.ts'
 
 /** `Méti`, so that nobody else's database is taken for ours. */
 const applicationId = 0x4de97469
-export const schemaVersion = 2
+/** From the third on every purge is signed; its tables are those of the second. */
+export const schemaVersion = 3
 /** Older ones can corrupt a WAL file that several connections write. */
 const sqliteVersionMin = [3, 51, 3]
 

@@ -1,7 +1,7 @@
 /** Secrets of one run: hidden behind placeholders before anything is recorded, put back as a call is sent. */
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { AppError, type Json, limits } from '#model'
+import { AppError, type EventBodies, type Json, limits } from '#model'
 import type { Chain } from './chain.ts'
 import { type Mapping, mapStrings } from './map-strings.ts'
 import { secretExpressions } from './secret-forms.ts'
@@ -25,9 +25,11 @@ export type SecretsOptions = {
   chain: Pick<Chain, 'seal' | 'sealed'>
 }
 
+type Started = EventBodies['run.started']
+
 type Secret = { placeholder: string; value: string; servers: string[] }
 
-const placeholderPattern = /«secret:[0-9a-f]{32}»/g
+export const placeholderPattern = /«secret:[0-9a-f]{32}»/g
 
 export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): Secrets {
   const byValue = new Map<string, Secret>()
@@ -123,6 +125,16 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
   }
 
   return { hide, hideInSlices, reveal }
+}
+
+/** A fork draws other placeholders than the run that it left: those it took over may stand for what is gone. */
+export function placeholderSeed({ seed, forkedFrom }: Pick<Started, 'seed' | 'forkedFrom'>, run: string): string {
+  return forkedFrom === undefined ? seed : hash('sha256', `${seed} ${run}`)
+}
+
+/** All that a run can ever draw. */
+export function drawnPlaceholders(seed: string): Set<string> {
+  return new Set(Array.from({ length: limits.secretsPerRunMax + 1 }, (_, count) => drawPlaceholder(seed, count)))
 }
 
 function drawPlaceholder(seed: string, count: number): string {

@@ -17,7 +17,7 @@ import {
   type RunId,
 } from '#model'
 import { temporaryFolder } from '#test'
-import { finishSample, openSample, startSample } from './sample.test.ts'
+import { finishSample, keeper, openSample, startSample } from './sample.test.ts'
 import { openStore } from './store.ts'
 
 const withCode = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code
@@ -61,12 +61,12 @@ test('a process that meets a newer format stops writing and says so', async (t) 
   const chain = startSample(store)
   await chain.durable()
   const database = new DatabaseSync(join(store.home, 'metier.db'))
-  database.exec('PRAGMA user_version = 3')
+  database.exec('PRAGMA user_version = 4')
   chain.append('call.sent', { call: '1', attempt: 1 })
-  await assert.rejects(chain.durable(), /its format is 3, and this metier knows 2. Update metier/)
+  await assert.rejects(chain.durable(), /its format is 4, and this metier knows 3. Update metier/)
   assert.throws(() => chain.append('call.sent', { call: '1', attempt: 2 }), withCode('CONFIG_INVALID'))
   await assert.rejects(openStore({ home: store.home }), withCode('CONFIG_INVALID'))
-  database.exec('PRAGMA user_version = 2')
+  database.exec('PRAGMA user_version = 3')
   database.close()
 })
 
@@ -255,7 +255,7 @@ test('takeRun() says why it cannot', async (t) => {
   await assert.rejects(other.takeRun(owned.run), withCode('RUN_OWNED'))
   const finished = await finishSample(store)
   await assert.rejects(other.takeRun(finished), /it is finished/)
-  await store.purge(finished)
+  await store.purge(finished, keeper)
   await assert.rejects(other.takeRun(finished), withCode('RUN_PURGED'))
 })
 

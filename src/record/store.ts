@@ -20,6 +20,7 @@ import { watchChanges } from './changes.ts'
 import { createHome, homePaths } from './home.ts'
 import { sealingKey } from './keys.ts'
 import { isProcessAlive, lockProcess, removeDead, removeLock } from './owner.ts'
+import type { PurgedBy } from './purge.ts'
 import { openQueue } from './queue.ts'
 import { openReader, type RunRow, type Stats } from './reader.ts'
 import { prepareDatabase } from './schema.ts'
@@ -69,9 +70,10 @@ export type Store = {
   onChange(listener: () => void): () => void
   isAlive(process: ProcessId): boolean
   checkpoint(): Promise<{ n: number; heads: number }>
-  purge(run: RunId): Promise<void>
+  /** Removes a finished run; the record says at whose word. */
+  purge(run: RunId, by: PurgedBy): Promise<void>
   /** Purges what was finished more than so many days ago. */
-  expire(days: number): Promise<RunId[]>
+  expire(days: number, by: PurgedBy): Promise<RunId[]>
   backup(file: string): Promise<void>
   stats(): Stats
   close(): Promise<void>
@@ -129,14 +131,14 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     return (await queue.ask({ kind: 'checkpoint', at: now() })) as { n: number; heads: number }
   }
 
-  async function purge(run: RunId): Promise<void> {
-    await queue.ask({ kind: 'purge', run, at: now() })
+  async function purge(run: RunId, by: PurgedBy): Promise<void> {
+    await queue.ask({ kind: 'purge', run, at: now(), by })
   }
 
-  async function expire(days: number): Promise<RunId[]> {
+  async function expire(days: number, by: PurgedBy): Promise<RunId[]> {
     const before = now() - days * 24 * 60 * 60 * 1000
     const old = reader.finishedBefore(before)
-    for (const run of old) await purge(run)
+    for (const run of old) await purge(run, by)
     return old
   }
 

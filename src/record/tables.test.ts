@@ -51,13 +51,14 @@ function writeFirst(file: string, runs: RunId[]): void {
     database.prepare('INSERT INTO event (run, n, type, line, hash) VALUES (?, ?, ?, ?, ?)').run(...values)
   }
   for (const run of runs) append('home', 'run.opened', { run })
-  for (const run of runs) append(run, 'run.started', sampleStart)
+  for (const run of runs) append(run, 'run.started', { ...sampleStart, key: `key ${run}` })
   for (const run of runs) append(run, 'call.issued', { call: '1', tool: 'a:b', args: { of: run } })
   append(runs[0]!, 'approval.asked', { approval: 'q1', call: '1', digest: '0', why: '', expiresAt: '' })
-  const insert = database.prepare(`INSERT INTO run VALUES (?, NULL, 1, ?, ?, ?, 1000, 1, ?, ?, 1000)`)
+  for (const run of runs) append(run, 'run.suspended', { why: 'approval', calls: ['1'] })
+  const insert = database.prepare(`INSERT INTO run VALUES (?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, 1000)`)
   for (const [run, { n, hash }] of heads) {
-    const isHome = run === 'home'
-    insert.run(run, isHome ? 'home' : 'approval_required', isHome ? null : `key ${run}`, 'old', n, hash)
+    if (run === 'home') insert.run(run, 0, 'home', null, null, 0, 0, n, hash)
+    else insert.run(run, 1, 'approval_required', `key ${run}`, sampleStart.intent, 1000, 1, n, hash)
   }
   database.close()
 }
@@ -68,21 +69,22 @@ test('openStore() turns the first format into this one, with every event, run an
   const runs = [newId<RunId>(), newId<RunId>()]
   writeFirst(join(home, 'metier.db'), runs)
   const store = await openSample(t, { home })
-  assert.deepEqual(await verify(home), { ok: true, events: 7 })
+  assert.deepEqual(await verify(home), { ok: true, events: 9 })
   assert.deepEqual(
     store.events(runs[0]!).map(({ type }) => type),
-    ['run.started', 'call.issued', 'approval.asked'],
+    ['run.started', 'call.issued', 'approval.asked', 'run.suspended'],
   )
   assert.equal(store.runByKey(`key ${runs[1]}`), runs[1])
-  assert.equal(store.run(runs[1]!)!.intent, 'old')
+  assert.equal(store.run(runs[1]!)!.intent, sampleStart.intent)
   assert.deepEqual(
     store.openApprovals().map(({ run, issued }) => [run, issued.body.args]),
     [[runs[0], { of: runs[0] }]],
   )
   const chain = await store.takeRun(runs[0]!)
+  chain.append('run.resumed', { by: 'me', epoch: chain.epoch, engine: sampleStart.engine, isolation: null })
   await chain.finish({ status: 'done', callCount: 1, ms: 1 })
   assert.deepEqual(store.openApprovals(), [])
-  assert.deepEqual(await verify(home), { ok: true, events: 9 })
+  assert.deepEqual(await verify(home), { ok: true, events: 12 })
   await store.close()
 })
 

@@ -1,5 +1,5 @@
 /** The tables of the database, how an older format becomes this one, and what of them can be made anew from the events. */
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { homeChain } from '#model'
 import { firstHash } from './line.ts'
 
@@ -92,4 +92,28 @@ export function rebuildApprovals(database: DatabaseSync): void {
     ) FROM told AS asked WHERE type = 'approval.asked' ORDER BY seq;
     DROP TABLE told;
   `)
+}
+
+/** What of the tables, indexes and triggers is not as this version makes them; null where all are. The words count, not their spacing. */
+export function schemaFault(database: DatabaseSync): string | null {
+  const model = new DatabaseSync(':memory:')
+  try {
+    createTables(model)
+    const [expected, found] = [schemaOf(model), schemaOf(database)]
+    for (const name of new Set([...expected.keys(), ...found.keys()])) {
+      if (expected.get(name) !== found.get(name)) return `the database was changed: its ${name} is not as it should be`
+    }
+    return null
+  } finally {
+    model.close()
+  }
+}
+
+function schemaOf(database: DatabaseSync): Map<string, string> {
+  const rows = database
+    .prepare(
+      `SELECT type || ' ' || name AS what, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+    )
+    .all() as { what: string; sql: string }[]
+  return new Map(rows.map(({ what, sql }) => [what, sql.replace(/--[^\n]*|["\s]/g, '').toLowerCase()]))
 }

@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { limits } from '#model'
-import { finishSample, openSample, startSample } from './sample.test.ts'
+import { finishSample, keeper, openSample, startSample } from './sample.test.ts'
 import { openVerifier } from './verifier.ts'
 import { verify } from './verify.ts'
 
 function tamper(home: string, sql: string): void {
   const database = new DatabaseSync(join(home, 'metier.db'), { timeout: 5000 })
-  database.exec(
-    `DROP TRIGGER event_stays; ${sql}; CREATE TRIGGER event_stays BEFORE UPDATE ON event BEGIN SELECT 1; END`,
-  )
+  const trigger = database.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'event_stays'`).get()!.sql
+  database.exec(`DROP TRIGGER event_stays; ${sql}; ${trigger}`)
   database.close()
 }
 
@@ -56,7 +55,7 @@ test('openVerifier() is not misled by runs that end and are purged between two l
   assert.equal((await recent()).ok, true)
   chain.append('call.sent', { call: '1', attempt: 1 })
   await chain.finish({ status: 'done', callCount: 1, ms: 1 })
-  for (const run of [old, chain.run, await finishSample(store)]) await store.purge(run)
+  for (const run of [old, chain.run, await finishSample(store)]) await store.purge(run, keeper)
   const [verdict, same] = await Promise.all([recent(), recent()])
   assert.deepEqual([verdict.ok, verdict.reason], [true, undefined])
   assert.equal(verdict, same, 'those who ask at once share one answer')

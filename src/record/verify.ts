@@ -1,17 +1,16 @@
 /** Verification: every chain against itself, the home's chain, the signed checkpoints and the index; names the first bad event. */
 import { accessSync, constants, existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { AppError, homeChain, type RunStatus } from '#model'
-import { isFinished } from './apply.ts'
+import { AppError, homeChain } from '#model'
+import { openRowChecks, type RowChecks } from './compare-rows.ts'
 import { homePaths } from './home.ts'
 import { openForReading, refuseNewer } from './schema.ts'
 import { storeError } from './store-error.ts'
-import { Fault, newChain, newWalk, type VisitHome, type Walk, type Walked, walkOn } from './walk.ts'
+import { schemaFault } from './tables.ts'
+import { Fault, newChain, newWalk, type Visits, type Walk, type Walked, walkOn } from './walk.ts'
 import { openWitness, readCheckpoints, type Witness } from './witness.ts'
 
 export type Verdict = { ok: boolean; events: number; firstBad?: { run: string; n: number }; reason?: string }
-
-type IndexRow = { run: string; n: number; hash: string; status: RunStatus; seq: number | null }
 
 export async function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
   refuseUnreadable(home)
@@ -44,11 +43,15 @@ export async function verifyOn(home: string, walk: Walk, only?: string): Promise
     database = openForReading(paths.database)
     refuseNewer((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
     database.exec('BEGIN')
-    const witness = openWitness(home, file)
-    const scope = { database, blobs: paths.blobs, ...(only === undefined ? {} : { only }) }
-    await walkOn(walk, scope, listenToHome(walk, witness, only))
+    const witness = openWitness(home, file, walk)
+    const scope = { database, home, folders: paths, ...(only === undefined ? {} : { only }) }
+    const rows = openRowChecks(scope)
+    const visits = { home: listenToHome(walk, witness, rows, only), started: rows.request, blob: rows.blob }
+    await walkOn(walk, scope, visits)
     witness.end(walk.chains.get(homeChain)!.n)
-    checkEnd(database, walk, only)
+    checkEnd(walk, rows, only)
+    const changed = schemaFault(database)
+    if (changed !== null) return { ok: false, events: walk.good, reason: changed }
     return { ok: true, events: walk.good }
   } catch (error) {
     if (error instanceof AppError && ['RUN_NOT_FOUND', 'CONFIG_INVALID'].includes(error.code)) throw error
@@ -60,7 +63,7 @@ export async function verifyOn(home: string, walk: Walk, only?: string): Promise
 }
 
 /** What the home says of the runs must be true when it says it: events arrive before the words about them. */
-function listenToHome({ chains }: Walk, witness: Witness, only: string | undefined): VisitHome {
+function listenToHome({ chains }: Walk, witness: Witness, rows: RowChecks, only: string | undefined): Visits['home'] {
   const of = (run: string): Walked => {
     const chain = chains.get(run) ?? newChain()
     if (only === undefined || run === only) chains.set(run, chain)
@@ -72,10 +75,12 @@ function listenToHome({ chains }: Walk, witness: Witness, only: string | undefin
     const { body } = JSON.parse(line.toString())
     if (type === 'run.opened') of(body.run)
     else if (type === 'run.closed') {
-      compareHead(body.run, of(body.run), { n: body.count, hash: body.head }, `the home's run.closed`)
-      of(body.run).isClosed = true
+      close(body.run, of(body.run), { n: body.count, hash: body.head })
     } else if (type === 'run.purged') {
-      if (of(body.run).n > 0) throw new Fault(body.run, 1, 'the home has purged its run')
+      witness.purged(n, body)
+      if (only !== undefined && body.run !== only) return
+      refusePurge(n, body, of(body.run))
+      rows.purged(body.run, n, body.signature === undefined ? undefined : (body.requestKey ?? null))
       of(body.run).isPurged = true
     } else if (type === 'ledger.checkpointed') {
       for (const [run, head] of Object.entries(witness.heads(n, body, previousHash))) {
@@ -83,6 +88,27 @@ function listenToHome({ chains }: Walk, witness: Witness, only: string | undefin
       }
     }
   }
+}
+
+/** A finished run keeps no rows but its own and those of its blobs, so what else its events said is forgotten here. */
+function close(run: string, chain: Walked, head: { n: number; hash: string }): void {
+  compareHead(run, chain, head, `the home's run.closed`)
+  if (chain.n > 0 && chain.type !== 'run.finished')
+    throw new Fault(run, chain.n, 'the home has closed its run, which is not finished')
+  chain.closed = chain.n > 0 ? { n: chain.n, hash: chain.hash } : head
+  chain.derived.open = null
+  chain.blobCount = chain.blobs?.size ?? 0
+  chain.blobs = null
+}
+
+type Purged = { run: string; head: string; count: number }
+
+/** Only what was closed may go, and the purge must say where it ended. */
+function refusePurge(n: number, { run, head, count }: Purged, { n: events, closed }: Walked): void {
+  if (events > 0) throw new Fault(run, 1, 'the home has purged its run')
+  if (closed === null) throw new Fault(homeChain, n, `it purges run ${run}, which was not finished`)
+  if (closed.n !== count || closed.hash !== head)
+    throw new Fault(homeChain, n, `it purges run ${run} at another head than it was closed with`)
 }
 
 /** A run of which there is nothing at all was purged later, or is missed at the end. */
@@ -93,41 +119,23 @@ function compareHead(run: string, chain: Walked, head: { n: number; hash: string
   if (chain.hash !== head.hash) throw new Fault(run, head.n, `its hash is not the one in ${from}`)
 }
 
-function checkEnd(database: DatabaseSync, { chains, stray }: Walk, only: string | undefined): void {
-  const rows = database.prepare('SELECT run, n, hash, status, seq FROM run').all() as IndexRow[]
-  const index = new Map(rows.map((row) => [row.run, row]))
+function checkEnd(walk: Walk, rows: RowChecks, only: string | undefined): void {
+  const { chains, stray } = walk
   const home = chains.get(homeChain)!
-  compareWithIndex(homeChain, home, index.get(homeChain))
   for (const [run, chain] of chains) {
     if (run === homeChain || chain.isPurged) continue
     if (chain.n === 0) throw new Fault(run, 1, 'it is missing, as is the whole run; the home opened it')
-    if (!chain.isClosed && chain.type === 'run.finished') {
+    if (chain.closed === null && chain.type === 'run.finished') {
       throw new Fault(homeChain, home.n + 1, `it is missing: run ${run} is finished and was not closed`)
     }
-    compareWithIndex(run, chain, index.get(run))
   }
   if (only !== undefined && !chains.has(only)) throw unknownRun(only)
-  if (only !== undefined) return
-  const isKnown = ({ run }: { run: string }) => chains.get(run)?.isPurged === false
-  const unknown = stray ?? rows.map(({ run }) => ({ run, n: 1 })).find((row) => !isKnown(row))
-  if (unknown) throw new Fault(unknown.run, unknown.n, 'the home knows no such run, or has purged it')
-  const lost = rows.find(({ run, seq }) => chains.get(run)!.seq !== seq)
-  if (lost) throw new Fault(lost.run, lost.n, 'the index does not lead to it')
+  if (only === undefined && stray) throw new Fault(stray.run, stray.n, 'the home knows no such run, or has purged it')
+  rows.end(walk)
 }
 
 /** The home verified without it: nothing is broken, there is nothing to verify. */
 function unknownRun(run: string): AppError {
   const message = `Cannot verify the run "${run}": the home has no run of this id; "metier runs" lists them`
   return new AppError('RUN_NOT_FOUND', message, { run })
-}
-
-/** The index may lag behind nothing: it is written in the same transaction as the events. */
-function compareWithIndex(run: string, chain: Walked, row: IndexRow | undefined): void {
-  if (!row) throw new Fault(run, Math.max(chain.n, 1), 'its run has no row in the index')
-  if (row.n > chain.n) throw new Fault(run, chain.n + 1, `it is missing; the index knows ${row.n} events`)
-  if (row.n < chain.n) throw new Fault(run, row.n + 1, 'the index does not know it')
-  if (row.hash !== chain.hash) throw new Fault(run, chain.n, 'its hash is not the one in the index')
-  if (run !== homeChain && isFinished(row.status) !== chain.isClosed) {
-    throw new Fault(run, chain.n, `its run is "${row.status}" in the index, which is not what the record says`)
-  }
 }

@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { homeChain } from '#model'
+import { type EventType, homeChain } from '#model'
+import { artifactFault } from './artifact-check.ts'
 import { openBlob } from './blobs.ts'
+import { type Derived, fold, newDerived, notePlaceholders } from './derive.ts'
 import { firstHash, isBlobReference, lineHead } from './line.ts'
 
 /** How far a chain was found good. */
@@ -13,13 +15,27 @@ export type Walked = {
   type: string
   at: string
   seq: number | null
-  /** What the home has said of it. */
-  isClosed: boolean
+  /** Where the home says that it ended. */
+  closed: { n: number; hash: string } | null
   isPurged: boolean
+  /** What its events say of its rows; of a purged run, and of the home, nothing. */
+  derived: Derived
+  /** Digests of the blobs that its events name, while it is open; then only how many they are. */
+  blobs: Set<string> | null
+  blobCount: number
 }
 
-/** Told of each event of the home that is good in itself. */
-export type VisitHome = (n: number, type: string, line: Buffer, previousHash: string) => void
+/** What else is compared while the walk goes on; each throws a Fault. */
+export type Visits = {
+  /** An event of the home that is good in itself. */
+  home(n: number, type: string, line: Buffer, previousHash: string): void
+  /** The first event of a run. */
+  started(run: string, body: StartedBody): void
+  /** An event names this blob. */
+  blob(run: string, n: number, digest: string): void
+}
+
+export type StartedBody = Exclude<ReturnType<typeof fold>, string | null>
 
 type Row = [seq: number, run: string, n: number, type: string, line: Uint8Array, hash: string, previous: number | null]
 
@@ -34,6 +50,14 @@ export class Fault extends Error {
   }
 }
 
+/** What is verified: all chains, or one beside the home's. */
+export type Scope = {
+  database: DatabaseSync
+  home: string
+  folders: { blobs: string; artifacts: string }
+  only?: string
+}
+
 /** What a walk knows, from its start to its end. */
 export type Walk = {
   /** The home's chain, and those that it opened. */
@@ -41,6 +65,8 @@ export type Walk = {
   /** The first event of a chain that the home has not opened: it belongs nowhere, or where one will be missed. */
   stray: { run: string; n: number } | null
   good: number
+  /** A checkpoint has said so. */
+  purgesAreSigned: boolean
   lastSeq: number
   /** What could not even be read is blamed on the event that was due. */
   due: { run: string; n: number }
@@ -52,20 +78,18 @@ const atLength = 24
 const columns = 'seq, run, n, type, CAST(line AS BLOB), hash, previous'
 
 export function newChain(): Walked {
-  return { n: 0, hash: firstHash, type: '', at: '', seq: null, isClosed: false, isPurged: false }
+  const ends = { closed: null, isPurged: false }
+  const rows = { derived: newDerived(), blobs: new Set<string>(), blobCount: 0 }
+  return { n: 0, hash: firstHash, type: '', at: '', seq: null, ...ends, ...rows }
 }
 
 export function newWalk(): Walk {
   const chains = new Map([[homeChain as string, newChain()]])
-  return { chains, stray: null, good: 0, lastSeq: 0, due: { run: homeChain, n: 1 } }
+  return { chains, stray: null, good: 0, purgesAreSigned: false, lastSeq: 0, due: { run: homeChain, n: 1 } }
 }
 
 /** Goes on with a walk from its last event, over all chains or over one beside the home's. */
-export async function walkOn(
-  walk: Walk,
-  { database, blobs, only }: { database: DatabaseSync; blobs: string; only?: string },
-  visitHome: VisitHome,
-): Promise<void> {
+export async function walkOn(walk: Walk, { database, folders, only }: Scope, visits: Visits): Promise<void> {
   const some = only === undefined ? '' : 'AND run IN (?, ?)'
   const rows = database.prepare(`SELECT ${columns} FROM event WHERE seq > ? ${some} ORDER BY seq`)
   rows.setReturnArrays(true)
@@ -79,8 +103,13 @@ export async function walkOn(
       continue
     }
     walk.due = { run, n: chain.n + 1 }
-    const { line, at } = check(row, chain, walk.due.n, blobs)
-    if (run === homeChain) visitHome(n, type, line, chain.hash)
+    const { line, at } = check(row, chain, walk.due.n, { folders, visits })
+    if (run === homeChain) visits.home(n, type, line, chain.hash)
+    else {
+      const said = fold(chain.derived, type as EventType, n, seq, line)
+      if (typeof said === 'string') throw new Fault(run, n, said)
+      if (said !== null) visits.started(run, said)
+    }
     Object.assign(chain, { n, hash: row[5], type, at, seq })
     walk.due = { run, n: n + 1 }
     walk.good += 1
@@ -88,15 +117,17 @@ export async function walkOn(
   }
 }
 
+type Beside = { folders: Scope['folders']; visits: Visits }
+
 /** Refuses an event that is not what it should be after those before it. */
-function check(row: Row, last: Walked, due: number, blobs: string): { line: Buffer; at: string } {
+function check(row: Row, last: Walked, due: number, beside: Beside): { line: Buffer; at: string } {
   const [, run, n, type, bytes, recorded, previous] = row
   const fail = (reason: string): never => {
     throw new Fault(run, due, reason)
   }
   if (n < due) fail(`event ${n} stands in its place`)
   if (n > due) fail(`it is missing; event ${n} comes after ${last.n}`)
-  if (last.isClosed) fail('it comes after the end of the run')
+  if (last.closed !== null) fail('it comes after the end of the run')
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const at = timeIn(line, run, n)
   const head = lineHead(run, n, at, type)
@@ -104,7 +135,11 @@ function check(row: Row, last: Walked, due: number, blobs: string): { line: Buff
   if (at < last.at) fail('its time is before that of the event before')
   if (previous !== last.seq) fail(`it names ${previous} as the event before it, which is ${last.seq}`)
   if (hashOf(last.hash, line) !== recorded) fail('its bytes and the hash before it do not give its hash')
-  if (line.includes('{"$blob":"')) checkBlobs(line, blobs, fail)
+  if (line.includes('{"$blob":"')) checkBlobs(line, row, last, beside)
+  if (type === 'artifact.stored') {
+    const fault = artifactFault(beside.folders.artifacts, JSON.parse(line.toString()).body)
+    if (fault !== null) fail(fault)
+  }
   return { line, at }
 }
 
@@ -125,9 +160,15 @@ function hashOf(previous: string, line: Uint8Array): string {
   return hash('sha256', scratch.subarray(0, line.length + 65))
 }
 
-function checkBlobs(line: Buffer, folder: string, fail: (reason: string) => never): void {
+/** Hashes every blob that the event names; the placeholders of secrets in it count as if they stood in the line. */
+function checkBlobs(line: Buffer, [, run, n]: Row, chain: Walked, { folders, visits }: Beside): void {
   for (const member of Object.values(JSON.parse(line.toString()).body)) {
-    const blob = isBlobReference(member) ? openBlob(folder, member) : null
-    if (typeof blob === 'string') fail(blob)
+    if (!isBlobReference(member)) continue
+    const blob = openBlob(folders.blobs, member)
+    if (typeof blob === 'string') throw new Fault(run, n, blob)
+    if (run !== homeChain && chain.derived.open !== null) notePlaceholders(chain.derived.open, n, blob)
+    if (chain.blobs?.has(member.$blob)) continue
+    chain.blobs?.add(member.$blob)
+    visits.blob(run, n, member.$blob)
   }
 }

@@ -2,19 +2,23 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type EventBodies, homeChain } from '#model'
 import { readBlob } from './blobs.ts'
-import type { Heads } from './checkpoint.ts'
+import { checkpointText, type Heads } from './checkpoint.ts'
 import { homePaths } from './home.ts'
 import { isSigned, knownPublicKey } from './keys.ts'
 import { isBlobReference } from './line.ts'
-import { Fault } from './walk.ts'
+import { purgeText } from './purge.ts'
+import { Fault, type Walk } from './walk.ts'
 
 type Checkpoint = EventBodies['ledger.checkpointed']
+type Purged = EventBodies['run.purged']
 
 export type Witness = {
   /** Compares a home event with what the file says of its place. */
   compare(n: number, type: string, line: Buffer): void
   /** The heads that a checkpoint vouches for, once it was found to be ours. */
   heads(n: number, body: Checkpoint, previousHash: string): Heads
+  /** Refuses a purge that this home has not signed, once a checkpoint has said that all are. */
+  purged(n: number, body: Purged): void
   end(count: number): void
 }
 
@@ -23,7 +27,7 @@ export function readCheckpoints(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'latin1').split('\n').slice(0, -1) : []
 }
 
-export function openWitness(home: string, lines: string[]): Witness {
+export function openWitness(home: string, lines: string[], walk: Walk): Witness {
   const { keys, blobs } = homePaths(home)
   const file = new Map<number, string>()
   let lastN = 0
@@ -51,7 +55,12 @@ export function openWitness(home: string, lines: string[]): Witness {
     const text = isBlobReference(body.heads) ? readBlob(blobs, body.heads) : JSON.stringify(body.heads)
     key ??= body.key
     if (body.key !== key) throw new Fault(homeChain, n, `its key is not this home's`)
-    if (!isSigned(text, body.signature, key)) throw new Fault(homeChain, n, 'its signature does not fit its heads')
+    if (!isSigned(checkpointText(text, body.purges), body.signature, key)) {
+      throw new Fault(homeChain, n, 'its signature does not fit its heads')
+    }
+    if (walk.purgesAreSigned && body.purges === undefined)
+      throw new Fault(homeChain, n, 'it takes back that purges are signed')
+    walk.purgesAreSigned ||= body.purges !== undefined
     const heads = JSON.parse(text) as Heads
     const before = heads[homeChain]
     if (before?.n !== n - 1 || before.hash !== previousHash) {
@@ -60,9 +69,16 @@ export function openWitness(home: string, lines: string[]): Witness {
     return heads
   }
 
+  function purged(n: number, body: Purged): void {
+    if (body.signature === undefined && !walk.purgesAreSigned) return
+    key ??= body.key
+    const isOurs = body.key === key && isSigned(purgeText(body), String(body.signature), key)
+    if (!isOurs) throw new Fault(homeChain, n, `it purges run ${body.run} without this home's signature`)
+  }
+
   function end(count: number): void {
     if (lastN > count) throw new Fault(homeChain, count + 1, `it is missing; checkpoints.jsonl knows ${lastN} events`)
   }
 
-  return { compare, heads, end }
+  return { compare, heads, purged, end }
 }

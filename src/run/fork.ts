@@ -10,12 +10,12 @@ import {
   splitToolId,
   toText,
 } from '#model'
-import type { Chain, SealedSecret } from '#record'
+import { type Chain, placeholderSeed, type SealedSecret } from '#record'
 import type { Journal } from './journal.ts'
 import { placeOf } from './place.ts'
 import { narrower } from './policy.ts'
 import type { Prepared } from './prepare.ts'
-import { collectSeals, narrowed, placeholderSeed, secretsOf } from './started.ts'
+import { collectSeals, narrowed, secretsOf } from './started.ts'
 
 type Started = EventBodies['run.started']
 type Given = { prepared: Prepared; config: Config; sealed: SealedSecret[] }

@@ -18,7 +18,7 @@ import {
   type RunId,
   takeChance,
 } from '#model'
-import { type Chain, ownedByAnother, type Store } from '#record'
+import { type Chain, ownedByAnother, placeholderSeed, type Store } from '#record'
 import type { Boxes } from '#sandbox'
 import { checkPlan } from './check-tools.ts'
 import { Conductor } from './conductor.ts'
@@ -32,7 +32,7 @@ import { watchRun } from './provenance.ts'
 import { catalogQueue, type Queue } from './queue.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
 import { openStanding, runPolicy } from './standing.ts'
-import { checkServers, placeholderSeed, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
+import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
 import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'

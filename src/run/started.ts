@@ -10,11 +10,9 @@ import {
   limits,
   type PermissionSet,
   type Plan,
-  type RunId,
   toText,
 } from '#model'
 import { type Chain, openSecrets, type SealedSecret, type Secrets } from '#record'
-import { digestOf } from './call.ts'
 import { type Mocks, mockedArguments } from './mocks.ts'
 import { narrower } from './policy.ts'
 import type { Prepared } from './prepare.ts'
@@ -39,11 +37,6 @@ type Sealing = Pick<Chain, 'seal' | 'sealed'>
 
 export function secretsOf(seed: string, chain: Sealing, { record, knownSecrets }: Config): Secrets {
   return openSecrets({ patterns: record.secrets, known: knownSecrets, seed, chain })
-}
-
-/** A fork draws other placeholders than the run that it left: those it took over may stand for what is gone. */
-export function placeholderSeed({ seed, forkedFrom }: EventBodies['run.started'], run: RunId): string {
-  return forkedFrom === undefined ? seed : digestOf(`${seed} ${run}`)
 }
 
 export function startedBody(

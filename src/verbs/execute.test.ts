@@ -361,7 +361,7 @@ test('fork() reuses what came before, gives the call other arguments, and makes 
 test('a run that was purged is told from one that never was', async (t) => {
   const { verbs } = await open(t)
   const { run: id } = await run(verbs, `return 1`)
-  await verbs.store.purge(id as RunId)
+  await verbs.store.purge(id as RunId, { who: 'test', from: 'cli' })
   const purged = { code: 'RUN_PURGED' }
   await assert.rejects(verbs.result({ run: id }, caller), purged)
   await assert.rejects(verbs.resume(String(id), caller), purged)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openStore, verify } from '#record'
 import { dice, temporaryFolder } from '#test'
-import { startKeeper } from './record-process.ts'
+import { resumeRun, startKeeper } from './record-process.ts'
 
 const kills = process.env.LONG === '1' ? 100 : 5
 
@@ -32,7 +32,7 @@ test(`${kills} kills under write load lose no acknowledged event`, { timeout: ki
       for (const { type, body } of events) if (type === 'call.resolved') store.text(body.value!)
       acknowledged += n
       assert.equal(store.run(run)!.status, 'interrupted')
-      const chain = await store.takeRun(run)
+      const chain = await resumeRun(store, run)
       await chain.finish({ status: 'cancelled', callCount: 0, ms: 0 })
     }
     await store.close()

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type Json, newId, type RunId } from '#model'
 import { type Chain, homePaths, openArtifactFolder, openStore, verify } from '#record'
 import { dice, temporaryFolder } from '#test'
-import { sampleStart, startKeeper } from './record-process.ts'
+import { resumeRun, sampleStart, startKeeper } from './record-process.ts'
 
 const rounds = process.env.LONG === '1' ? 300 : 30
 
@@ -84,7 +84,7 @@ test('a full disk is refused clearly, loses nothing, and the store goes on when 
     runs.push(chain.run)
   }
   for (const run of runs) {
-    const chain = await store.takeRun(run)
+    const chain = await resumeRun(store, run)
     await chain.finish({ status: 'done', result: 'large '.repeat(20_000), callCount: 1, ms: 1 })
   }
   await store.close()

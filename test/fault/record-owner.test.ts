@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openStore, type Store, verify } from '#record'
 import { temporaryFolder } from '#test'
-import { type Keeper, startKeeper } from './record-process.ts'
+import { type Keeper, resumeRun, startKeeper } from './record-process.ts'
 
 async function together(t: TestContext): Promise<{ home: string; keeper: Keeper; store: Store }> {
   const home = join(temporaryFolder(t), 'home')
@@ -33,7 +33,7 @@ test('a killed owner is taken over at once', async (t) => {
   await keeper.kill()
   assert.equal(store.isAlive(process), false)
   assert.equal(store.run(runs[0]!)!.status, 'interrupted')
-  const chain = await store.takeRun(runs[0]!)
+  const chain = await resumeRun(store, runs[0]!)
   assert.equal(chain.epoch, 2)
   assert.equal(existsSync(join(home, 'processes', `${process}.db`)), false)
   await chain.finish({ status: 'done', callCount: 0, ms: 1 })

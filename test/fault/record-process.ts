@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import type { EventBodies, ProcessId, RunId } from '#model'
+import type { Chain, Store } from '#record'
 
 export const sampleStart: EventBodies['run.started'] = {
   intent: 'survive',
@@ -18,6 +19,13 @@ export const sampleStart: EventBodies['run.started'] = {
   engine: { name: '', version: '', digest: '' },
   servers: {},
   isolation: null,
+}
+
+/** Takes a run over as an engine does: its first word says the epoch. */
+export async function resumeRun(store: Store, run: RunId): Promise<Chain> {
+  const chain = await store.takeRun(run)
+  chain.append('run.resumed', { by: 'test', epoch: chain.epoch, engine: sampleStart.engine, isolation: null })
+  return chain
 }
 
 export type Said = { process: ProcessId; runs: RunId[]; run: RunId; n: number; code: string }

@@ -80,9 +80,9 @@ export const recordCommands: Record<string, Command> = {
     usage: 'purge RUN',
     does: 'remove a finished run whole; its head and count stay',
     words: [1, 1],
-    run: async ({ verbs, words, json, print }) => {
+    run: async ({ verbs, words, caller, json, print }) => {
       const run = parseId<RunId>('RUN', words[0], '; "metier runs" lists them')
-      await (await verbs()).store.purge(run)
+      await (await verbs()).store.purge(run, { who: caller.actor.name, from: caller.actor.kind })
       print(json ? JSON.stringify({ run, purged: true }) : `Purged ${run}.`)
       return exit.done
     },

@@ -123,7 +123,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Finished runs older than the configuration keeps them are purged whole; their heads stay. */
 async function forget({ verbs, note }: Context, { record: { retentionDays } }: Config): Promise<void> {
   if (retentionDays === null) return
-  const purged = await (await verbs()).store.expire(retentionDays)
+  const purged = await (await verbs()).store.expire(retentionDays, { who: 'retention', from: 'engine' })
   if (purged.length > 0) note(`Purged ${purged.length} runs older than ${retentionDays} days.`)
 }
 
