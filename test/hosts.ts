@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Stub } from './model-stub.ts'
 import type { Scope, Workspace } from './scope.ts'
+import { openScreen, type Screen } from './screens.ts'
 
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'metier', 'services')
 const packages = join(cache, 'hosts', 'current', 'node_modules')
@@ -24,18 +25,47 @@ type Said = { code: number | null; stdout: string; stderr: string }
 /** One prompt to Claude Code without a screen: it answers every form by closing it. `goesOn` continues the last conversation. */
 export async function claude(space: Workspace, stub: Stub, prompt: string, goesOn = false): Promise<Said> {
   const args = ['-p', prompt, '--output-format', 'json', '--allowedTools', 'mcp__metier__*']
-  const env = {
-    ANTHROPIC_BASE_URL: stub.url,
-    ANTHROPIC_API_KEY: 'stub',
-    // On a busy machine it would otherwise speak to its model before our tools are there.
-    CLAUDE_CODE_MCP_STARTUP_WAIT_MS: '60000',
-    MCP_CONNECTION_NONBLOCKING: '0',
-    MCP_CONNECT_TIMEOUT_MS: '60000',
-    MCP_TIMEOUT: '60000',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_AUTOUPDATER: '1',
-  }
-  return said(start(space, claudeProgram, [...args, ...(goesOn ? ['--continue'] : [])], env))
+  return said(start(space, claudeProgram, [...args, ...(goesOn ? ['--continue'] : [])], claudeEnv(stub)))
+}
+
+const claudeEnv = ({ url }: Stub) => ({
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'stub',
+  // On a busy machine it would otherwise speak to its model before our tools are there.
+  CLAUDE_CODE_MCP_STARTUP_WAIT_MS: '60000',
+  MCP_CONNECTION_NONBLOCKING: '0',
+  MCP_CONNECT_TIMEOUT_MS: '60000',
+  MCP_TIMEOUT: '60000',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+})
+
+/** Claude Code on a screen, after `metier connect claude-code`; what it asks at its first start is answered beforehand. */
+export async function claudeScreen(t: Scope, space: Workspace, stub: Stub): Promise<Screen> {
+  const file = join(space.folder, '.claude.json')
+  const projects = { [space.folder]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } }
+  const answered = { hasCompletedOnboarding: true, theme: 'dark', projects }
+  const customApiKeyResponses = { approved: ['stub'], rejected: [] }
+  const document = { ...JSON.parse(readFileSync(file, 'utf8')), ...answered, customApiKeyResponses }
+  writeFileSync(file, JSON.stringify(document))
+  const command = [process.execPath, claudeProgram, '--allowedTools', 'mcp__metier__*']
+  const screen = await openScreen(t, { command, folder: space.folder, env: { ...baseEnv(space), ...claudeEnv(stub) } })
+  await screen.shows(/^❯/m)
+  return screen
+}
+
+/** Codex on a screen, after `metier connect codex`, with nothing said about which tools it may use without asking. */
+export async function codexScreen(t: Scope, space: Workspace, stub: Stub): Promise<Screen> {
+  chooseModel(space, stub)
+  const file = join(space.folder, '.codex', 'config.toml')
+  const table = '[mcp_servers.metier]'
+  const patient = `${table}\nrequired = true\nstartup_timeout_sec = 60`
+  const trusted = `[projects."${space.folder}"]\ntrust_level = "trusted"`
+  writeFileSync(file, `${readFileSync(file, 'utf8').replace(table, patient)}\n\n${trusted}\n`)
+  const env = { ...baseEnv(space), STUB_KEY: 'stub' }
+  const screen = await openScreen(t, { command: [process.execPath, codexProgram], folder: space.folder, env })
+  await screen.shows(/Ask Codex to do anything/)
+  return screen
 }
 
 /** One prompt to Codex without a screen. */
@@ -103,9 +133,11 @@ function chooseModel({ folder }: Workspace, { url }: Stub): void {
 }
 
 function start(space: Workspace, program: string, args: string[], env: Record<string, string>): ChildProcess {
-  const base = { PATH: process.env.PATH!, HOME: space.folder, NO_COLOR: '1' }
-  return spawn(process.execPath, [program, ...args], { cwd: space.folder, env: { ...base, ...env }, stdio: 'pipe' })
+  const all = { ...baseEnv(space), NO_COLOR: '1', ...env }
+  return spawn(process.execPath, [program, ...args], { cwd: space.folder, env: all, stdio: 'pipe' })
 }
+
+const baseEnv = ({ folder }: Workspace) => ({ PATH: process.env.PATH!, HOME: folder })
 
 async function said(child: ChildProcess): Promise<Said> {
   let stdout = ''

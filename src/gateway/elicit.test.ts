@@ -14,11 +14,15 @@ type Form = {
   mode?: string
   url?: string
   message: string
-  requestedSchema: { properties: Record<string, { default?: string }> }
+  requestedSchema: {
+    properties: Record<string, { default?: string; description?: string; enum?: string[] }>
+    required: string[]
+  }
 }
 type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> }
 type Human = (form: Form, signal: AbortSignal) => Reply | Promise<Reply>
 
+const edited = '{"key":"edited","by":9}'
 const yes: Reply = { action: 'accept', content: { decision: 'once' } }
 const add = (key: string) => `mcp.fx.add({ key: '${key}', by: 1 })`
 const caught = (call: string) => `try { return (await ${call}).total } catch (error) { return error.code }`
@@ -86,20 +90,23 @@ for (const era of eras)
       assert.equal(forms.length, 1)
       const { message, requestedSchema } = forms[0]!
       for (const part of [
-        "/by: the program's own text",
-        'fx:add',
-        'effect is unsafe',
-        '"by": 1',
-        'shown\\u202e',
-        'permissions "standard"',
+        '{"key":"shown\\u202e","by":1}',
         `${door.url}/approvals/`,
         'metier approve',
         'Its plan may call fx:add (line 1)',
-        'The run is for: count once',
         'Always: fx:add passes without a question in every run, except where rule 1 of the file applies',
       ])
         assert.ok(message.includes(part), `${part}: ${message}`)
-      assert.deepEqual(Object.keys(requestedSchema.properties), ['decision', 'arguments', 'reason'])
+      const [first, second, third] = message.split('\n')
+      assert.equal(first, 'Allow fx:add? permissions "standard" for an effect of class "unsafe"')
+      assert.equal(second, "From: /key, /by the program's own text, line 1")
+      assert.match(third!, /^Arguments: /, 'some hosts show three lines of a message')
+      assert.deepEqual(Object.keys(requestedSchema.properties), ['decision'])
+      assert.deepEqual(requestedSchema.required, ['decision'])
+      const { description, enum: offered, default: chosen } = requestedSchema.properties.decision!
+      assert.equal(description, 'The run is for: count once')
+      assert.deepEqual(offered, ['once', 'run', 'always', 'deny', 'change'])
+      assert.equal(chosen, undefined, 'accepting needs a choice')
       assert.equal(made(space, 'shown\u202e'), 1)
       assert.deepEqual(
         answersOf(verbs, answer.run).map(({ answer, who, from }) => [answer, who, from]),
@@ -108,15 +115,11 @@ for (const era of eras)
     })
 
     await t.test('a form that is declined or says deny refuses the call', async (t) => {
-      const replies: Reply[] = [
-        { action: 'decline' },
-        { action: 'accept', content: { decision: 'deny', reason: 'too dear' } },
-      ]
+      const replies: Reply[] = [{ action: 'decline' }, { action: 'accept', content: { decision: 'deny' } }]
       const { execute } = await host(t, door.url, era, () => replies.shift()!)
       assert.equal((await execute(caught(add('refused')))).result, 'APPROVAL_DENIED')
       const second = await execute(`try { await ${add('refused')} } catch (error) { return error.message }`)
-      assert.match(String(second.result), /host said no: too dear/)
-      assert.equal(answersOf(verbs, second.run)[0]!.reason, 'too dear')
+      assert.match(String(second.result), /host said no/)
       assert.equal(made(space, 'refused'), 0)
     })
 
@@ -192,21 +195,55 @@ for (const era of eras)
       assert.equal((await execute(caught(add('x')))).status, 'approval_required')
     })
 
-    await t.test('a form takes edited arguments, and asks again where they are wrong or denied', async (t) => {
-      const edits = ['{"key"', '{"key":"x","by":"many"}', '{"key":"forbidden","by":1}', '{"key":"edited","by":9}']
-      const human: Human = () => ({ action: 'accept', content: { decision: 'once', arguments: edits.shift()! } })
-      const { forms, execute } = await host(t, door.url, era, human)
+    await t.test('a second form takes edited arguments, only where they are asked for', async (t) => {
+      const replies = [{ decision: 'change' }, { arguments: '{"key":"x","by":"many"}' }, { arguments: edited }]
+      const { forms, execute } = await host(t, door.url, era, () => ({ action: 'accept', content: replies.shift()! }))
       const answer = await execute(`return (await ${add('x')}).total`)
       assert.deepEqual([answer.status, answer.result], ['done', 9], JSON.stringify(answer))
       assert.deepEqual(
-        forms.map(({ message }) => /That could not be done: .*(not JSON|number|denied)/.exec(message)?.[1]),
-        [undefined, 'not JSON', 'number', 'denied'],
+        forms.map(({ requestedSchema }) => Object.keys(requestedSchema.properties)),
+        [['decision'], ['arguments'], ['arguments']],
       )
+      assert.equal(forms[1]!.requestedSchema.properties.arguments!.default, '{"key":"x","by":1}')
+      assert.match(forms[1]!.message, /Arguments now: \{"key":"x","by":1\}/, 'some hosts show no default')
+      assert.match(forms[2]!.message, /^That could not be done: .*number/)
       assert.deepEqual(
         answersOf(verbs, answer.run).map(({ args }) => args),
         [{ key: 'edited', by: 9 }],
       )
       assert.equal(made(space, 'edited'), 1)
+    })
+
+    await t.test('arguments that came back damaged by the host, or as they were, are unchanged', async (t) => {
+      for (const given of ['{"key":"same","by":1}', '{\u{fffd} "key": "same",\u{fffd} "by": 1\u{fffd}}']) {
+        const replies = [{ decision: 'change' }, { arguments: given }]
+        const { execute } = await host(t, door.url, era, () => ({ action: 'accept', content: replies.shift()! }))
+        const answer = await execute(`return (await ${add('same')}).total`)
+        assert.equal(answer.status, 'done', JSON.stringify(answer))
+        assert.deepEqual(
+          answersOf(verbs, answer.run).map(({ args, answer }) => [args, answer]),
+          [[undefined, 'approved']],
+        )
+      }
+    })
+
+    await t.test('after two unreadable answers the question stays open elsewhere, and that is said', async (t) => {
+      for (const wrong of ['{"key"', '{"key":"forbidden","by":1}', '{"key":"\u{fffd}other","by":1}']) {
+        const replies = [{ decision: 'change' }, { arguments: wrong }, { arguments: wrong }, { decision: 'once' }]
+        const { forms, execute, call } = await host(t, door.url, era, () => ({
+          action: 'accept',
+          content: replies.shift()!,
+        }))
+        const answer = await execute(`return (await ${add('unread')}).total`)
+        assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
+        assert.equal(forms.length, 3)
+        const [{ note, id, url }] = answer.approvals as [JsonObject]
+        assert.match(String(note), /answered 2 times in a way that cannot be read .*stays open: http/)
+        assert.ok(String(note).includes(`${url} or metier approve ${id}`))
+        assert.equal((await call({ resume: answer.run })).status, 'approval_required')
+        assert.equal(forms.length, 3, 'it is not asked again')
+        assert.equal(made(space, 'unread'), 0)
+      }
     })
 
     await t.test(

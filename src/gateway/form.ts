@@ -1,16 +1,18 @@
 /** The form in which a host asks its human about a call, and what the human's answer means. */
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/server'
-import { AppError, isObject, type Json, visible } from '#model'
-import { argumentsText, type Decision, mayCallLines, originLines, type Question } from '#verbs'
+import { isObject, limits, visible } from '#model'
+import { argumentsLine, type Decision, mayCallLines, originLine, type Question } from '#verbs'
+import { editedArguments } from './edited-arguments.ts'
 
 /** What a client sends back; it is not trusted to keep to the form. */
 export type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> | undefined }
 
 const choices = {
   once: 'Allow once',
-  run: 'Allow this tool for the rest of the run',
+  run: 'Allow this tool for the rest of this run',
   always: 'Always allow this tool',
   deny: 'Deny',
+  change: 'Change the arguments ...',
 }
 
 /** For a host that shows no forms, but opens addresses: the page where the question is answered. It holds no token, so whoever opens it must be known there. */
@@ -22,70 +24,95 @@ export function linkOf({ tool, effect, why, run, call, url, id }: Question): Eli
   return { mode: 'url', message: message.join('\n'), url: url!, elicitationId: id }
 }
 
+/** Which of the two forms is shown: the choice, or the arguments of a call that is to be changed. */
+export type FormKind = 'choice' | 'arguments'
+
 /** `problem` is what was wrong with the last answer to the same question. */
-export function formOf(question: Question, problem: string | null): ElicitRequestFormParams {
-  const { tool, effect, why, run, call, command, url, intent, lines } = question
-  const { text, isWhole } = argumentsText(question)
-  const origins = originLines(question)
+export function formOf(question: Question, kind: FormKind, problem: string | null): ElicitRequestFormParams {
+  return kind === 'choice' ? choiceForm(question) : argumentsForm(question, problem)
+}
+
+/**
+ * One required choice, because hosts ask field by field (Codex) or list every field (Claude Code). Claude Code shows only the
+ * first three lines of the message, each cut at the width of the screen: they are why, where from and with what.
+ */
+function choiceForm(question: Question): ElicitRequestFormParams {
+  const { tool, why, run, call, command, url, intent, lines } = question
+  const { text, isWhole } = argumentsLine(question)
+  const purpose = intent ? `The run is for: ${oneLine(intent)}` : null
+  // The description of the field is one more line that Claude Code shows.
+  const description = isCut(text) && isWhole ? cutHint : purpose
   const message = [
-    ...(problem === null ? [] : [`That could not be done: ${visible(problem)}`, '']),
-    `Allow ${visible(tool)}? Its effect is ${effect ?? 'unknown'}.`,
+    `Allow ${visible(tool)}? ${oneLine(why)}`,
+    originLine(question),
     `Arguments: ${text}`,
     ...(isWhole ? [] : [`These are not all of them: metier run show ${run}`]),
-    ...(origins.length === 0 ? [] : [`They came from: ${origins.join('; ')}`]),
-    `Asked because: ${visible(why)} (run ${run}, call ${call})`,
-    ...(intent ? [`The run is for: ${visible(intent)}`] : []),
     ...mayCallLines(question).map((line) => `Its plan ${line}`),
+    ...(description === purpose || purpose === null ? [] : [purpose]),
     ...(lines === undefined ? [] : [`For the rest of the run: ${lines.run}`, `Always: ${lines.always}`]),
-    `Elsewhere: ${url === null ? command : `${url} or ${command}`}`,
+    `Run ${run}, call ${call}. Elsewhere: ${url === null ? command : `${url} or ${command}`}`,
   ]
+  const offered = Object.entries(choices).filter(([choice]) => isWhole || choice !== 'change')
   const decision = {
     type: 'string' as const,
-    title: 'Decision',
-    description: 'once, for the rest of the run, always, or deny',
-    enum: Object.keys(choices),
-    enumNames: Object.values(choices),
+    title: `Allow ${visible(tool)}`,
+    ...(description === null ? {} : { description }),
+    enum: offered.map(([choice]) => choice),
+    enumNames: offered.map(([, label]) => label),
   }
+  return requested(message, { decision })
+}
+
+/** Claude Code cuts the line at the width of the screen: whoever sees only a part must know how to see all before saying yes. */
+const isCut = (text: string) => text.length > limits.formLineCharactersMax
+const cutHint = 'Cut off? "Change the arguments" shows all and allows nothing yet.'
+
+/** Accepting it is a yes, this once, to what stands in it. On one line: hosts have one line for a text. */
+function argumentsForm(question: Question, problem: string | null): ElicitRequestFormParams {
+  const { tool, url, command } = question
+  const { text } = argumentsLine(question)
   const args = {
     type: 'string' as const,
     title: 'Arguments',
-    description: 'Change them to let the call be made with others (JSON).',
+    description: 'JSON, on one line. Accepting allows the call once, with what stands here.',
     default: text,
   }
-  const reason = { type: 'string' as const, title: 'Reason', description: 'The agent reads it if you deny.' }
-  return {
-    mode: 'form',
-    message: message.join('\n'),
-    requestedSchema: {
-      type: 'object',
-      properties: { decision, ...(isWhole ? { arguments: args } : {}), reason },
-      required: ['decision'],
-    },
-  }
+  const elsewhere = url === null ? command : `${url} or ${command}`
+  const message = [
+    problem === null ? `Change the arguments of ${visible(tool)}` : `That could not be done: ${oneLine(problem)}`,
+    // Codex shows no default: whoever types them anew must see them.
+    `Arguments now: ${text}`,
+    `Elsewhere: ${elsewhere}`,
+  ]
+  return requested(message, { arguments: args })
 }
 
-/** Null where nothing was decided: closed, or not what the form asks for. Edited arguments that are no JSON are an error. */
-export function decisionOf(question: Question, { action, content }: Reply): Decision | null {
-  if (action === 'decline') return { answer: 'denied' }
-  if (action !== 'accept' || !isObject(content)) return null
-  const { decision, arguments: args, reason } = content
-  const said = typeof reason === 'string' && reason.trim() !== '' ? { reason: reason.trim() } : {}
-  if (decision === 'deny') return { answer: 'denied', ...said }
-  if (decision !== 'once' && decision !== 'run' && decision !== 'always') return null
-  return { answer: 'approved', scope: decision, ...said, ...editedArguments(question, args) }
+function requested(
+  message: string[],
+  properties: ElicitRequestFormParams['requestedSchema']['properties'],
+): ElicitRequestFormParams {
+  const requestedSchema = { type: 'object' as const, properties, required: Object.keys(properties) }
+  return { mode: 'form', message: message.join('\n'), requestedSchema }
 }
 
-function editedArguments(question: Question, given: unknown): { args?: Json } {
-  if (typeof given !== 'string' || given.trim() === '') return {}
-  const args = parsed(given)
-  return JSON.stringify(args) === JSON.stringify(question.args) ? {} : { args }
+/** What a reply means. Edited arguments that cannot be read are an error. */
+export type Meaning = { kind: 'decided'; decision: Decision } | { kind: 'change' } | { kind: 'nothing' }
+
+export function meaningOf(question: Question, kind: FormKind, { action, content }: Reply): Meaning {
+  if (action === 'decline') return { kind: 'decided', decision: { answer: 'denied' } }
+  if (action !== 'accept' || !isObject(content)) return { kind: 'nothing' }
+  if (kind === 'arguments') return editedMeaning(question, content.arguments)
+  const { decision } = content
+  if (decision === 'change') return { kind: 'change' }
+  if (decision === 'deny') return { kind: 'decided', decision: { answer: 'denied' } }
+  if (decision !== 'once' && decision !== 'run' && decision !== 'always') return { kind: 'nothing' }
+  return { kind: 'decided', decision: { answer: 'approved', scope: decision } }
 }
 
-function parsed(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    const details = `they are not JSON (${(error as Error).message})`
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot read the arguments: ${details}`, { param: 'args', details })
-  }
+function editedMeaning(question: Question, given: unknown): Meaning {
+  if (typeof given !== 'string' || given.trim() === '') return { kind: 'nothing' }
+  const edited = editedArguments(question.args, argumentsLine(question).text, given)
+  return { kind: 'decided', decision: { answer: 'approved', scope: 'once', ...edited } }
 }
+
+const oneLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ').trim())

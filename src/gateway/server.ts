@@ -4,7 +4,7 @@ import { type Client, callTool } from './call.ts'
 import type { Forms } from './elicit.ts'
 import { exposedTools } from './exposed.ts'
 import { onCall, type ProtocolEra } from './on-call.ts'
-import { instructions, surface } from './surface.ts'
+import { instructions, surfaceUnder } from './surface.ts'
 import type { Verbs } from './verbs.ts'
 
 /** A new instance for each session, each connection, and each request of the newer era. */
@@ -13,7 +13,9 @@ export function createMcpServer(verbs: Verbs, version: string, forms: Forms, era
     { name: 'metier', title: 'Métier', version },
     { capabilities: { tools: {} }, instructions, requestState: { verify: forms.codec.verify } },
   )
-  server.setRequestHandler('tools/list', async () => ({ tools: [...surface, ...(await exposedTools(verbs))] }))
+  server.setRequestHandler('tools/list', async () => ({
+    tools: [...surfaceUnder(verbs.permissions()), ...(await exposedTools(verbs))],
+  }))
   onCall(server, era, (params, context) => callTool(verbs, params, context, clientOf(server), forms))
   return server
 }

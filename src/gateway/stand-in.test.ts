@@ -107,6 +107,7 @@ export function standIn(): StandIn {
     events: (seq, limit) => events.slice(seq, seq + limit),
     stats: () => ({ events: events.length, runs: { done: runs.size }, calls: 0, bytes: 4096 }),
     whole: () => null,
+    permissions: () => 'standard',
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { Validator } from '@cfworker/json-schema'
-import { instructions, surface } from './surface.ts'
+import { instructions, surface, surfaceUnder } from './surface.ts'
 
 const digest = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
 
@@ -15,7 +15,7 @@ test('surface is three tools in constant order', () => {
 })
 
 test('surface is constant to the byte: whoever changes it breaks the prompt caches of every host, and says so here', () => {
-  assert.equal(digest(surface), '8e677841004a0bda9a8bcb15340943360d0698c99c85767445f82b4825830f18')
+  assert.equal(digest(surface), '740c2c89a712fa0ca8725aa7f44248ab54e16a5cf16c46d16a9b4cbe4d6fd463')
   assert.equal(digest(instructions), 'affdd16ad26ed8f0ef5d1803cef3c9f8659c8219ae8cfae94d8180b323c69a38')
 })
 
@@ -49,6 +49,23 @@ test('surface says which tools only read, and asks hosts to load all three', () 
   assert.deepEqual(
     surface.map(({ annotations, _meta }) => [annotations?.readOnlyHint, _meta]),
     [true, false, true].map((readOnly) => [readOnly, { 'anthropic/alwaysLoad': true }]),
+  )
+})
+
+test('surfaceUnder() hints that execute may do harm only where no human is asked through us', () => {
+  const hints = (permissions: 'minimal' | 'standard' | 'privileged') => {
+    const { destructiveHint, openWorldHint } = surfaceUnder(permissions)[1]!.annotations!
+    return [destructiveHint, openWorldHint]
+  }
+  assert.deepEqual(
+    ['minimal', 'standard'].map((set) => hints(set as 'minimal')),
+    Array(2).fill([false, false]),
+  )
+  assert.deepEqual(hints('privileged'), [true, true])
+  assert.deepEqual(
+    surfaceUnder('privileged').map(({ annotations: _, ...tool }) => tool),
+    surface.map(({ annotations: _, ...tool }) => tool),
+    'what a model reads stays the same',
   )
 })
 

@@ -1,5 +1,6 @@
 /** What a host sees of Métier: three tools and a few sentences, constant in text and order, so that no prompt cache ever breaks. */
 import type { Tool } from '@modelcontextprotocol/server'
+import type { PermissionSet } from '#model'
 import { discoverOutput, executeOutput, resultOutput } from './surface-output.ts'
 
 export const instructions = `Métier finds and runs tools for you. First discover({intent}). \
@@ -76,7 +77,7 @@ const execute = {
     },
   },
   outputSchema: executeOutput,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   _meta: { 'anthropic/alwaysLoad': true },
 } satisfies Tool
 
@@ -103,3 +104,14 @@ const result = {
 } satisfies Tool
 
 export const surface: readonly Tool[] = [discover, execute, result]
+
+/**
+ * What a host may read from the annotations of `execute`: what it does without asking a human. Whatever may destroy asks through
+ * us, call by call, and a host that asks by itself (Codex does for either hint) would ask the same person twice. Under
+ * `privileged` we ask nothing, so the hints say what may happen, and the host asks.
+ */
+export function surfaceUnder(permissions: PermissionSet): readonly Tool[] {
+  if (permissions !== 'privileged') return surface
+  const annotations = { ...execute.annotations, destructiveHint: true, openWorldHint: true }
+  return [discover, { ...execute, annotations }, result]
+}

@@ -24,4 +24,5 @@ export type Verbs = Pick<
   | 'events'
   | 'stats'
   | 'onChange'
+  | 'permissions'
 >

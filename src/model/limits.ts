@@ -159,6 +159,10 @@ export const limits = {
   shownArgumentsCharactersMax: 4000,
   /** Forms in a row for one request: clients give up after ten. */
   formsPerRequestMax: 8,
+  /** What surely stands on one line of a host's form, beside its label, on a screen of 80 columns. */
+  formLineCharactersMax: 60,
+  /** After so many answers in a form that cannot be read, its question is left to other places. */
+  unreadableAnswersMax: 2,
   /** Questions that clients closed without an answer, and that they are not asked again. */
   closedFormsMax: 10_000,
   /** How often a gateway looks for questions that nobody answered in time. */

@@ -25,16 +25,34 @@ export type Question = {
 
 /** Arguments are an agent's words: shown as JSON, without anything that could hide or turn around a part of them. */
 export function argumentsText({ args }: Pick<Question, 'args'>): { text: string; isWhole: boolean } {
-  const text = visible(JSON.stringify(args, null, 2))
+  return shortened(visible(JSON.stringify(args, null, 2)))
+}
+
+/** The same on one line, for hosts that show few lines and return line breaks as something else. */
+export function argumentsLine({ args }: Pick<Question, 'args'>): { text: string; isWhole: boolean } {
+  return shortened(visible(JSON.stringify(args)))
+}
+
+function shortened(text: string): { text: string; isWhole: boolean } {
   const most = limits.shownArgumentsCharactersMax
   return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)} …`, isWhole: false }
 }
 
+/** Where the arguments came from, on one line: those with the same origin stand together. */
+export function originLine({ from }: Pick<Question, 'from'>): string {
+  const origins = Map.groupBy(from ?? [], sourceOf)
+  if (origins.size === 0) return 'From: not known'
+  const parts = [...origins].map(([source, list]) => `${list.map(({ path }) => path || 'all').join(', ')} ${source}`)
+  return visible(`From: ${parts.join('; ')}`)
+}
+
 /** One line for each argument of which it is known where it came from. */
 export function originLines({ from }: Pick<Question, 'from'>): string[] {
-  return (from ?? []).map((origin) =>
-    visible(`${origin.path || 'all'}: ${origin.computed ? 'made from ' : ''}${wordsOf(origin)}`),
-  )
+  return (from ?? []).map((origin) => visible(`${origin.path || 'all'}: ${sourceOf(origin)}`))
+}
+
+function sourceOf(origin: ArgumentOrigin): string {
+  return `${origin.computed ? 'made from ' : ''}${wordsOf(origin)}`
 }
 
 function wordsOf({ source, call, resultPath = '', line }: ArgumentOrigin): string {

@@ -10,6 +10,7 @@ import {
   type Json,
   type JsonObject,
   limits,
+  type PermissionSet,
   parseId,
   type RunId,
   type Tool,
@@ -27,18 +28,20 @@ import { announce } from './gateways.ts'
 import { openGenerations } from './generations.ts'
 import { listRuns, type RunFilter } from './list-runs.ts'
 import { named } from './preview.ts'
-import { argumentsText, mayCallLines, originLines, type Question } from './question.ts'
+import { argumentsLine, argumentsText, mayCallLines, originLine, originLines, type Question } from './question.ts'
 import { result, resultText } from './result.ts'
 import { notFound } from './run-view.ts'
 import { takeUp } from './take-up.ts'
 import { wholeOf } from './whole.ts'
 
 export {
+  argumentsLine,
   argumentsText,
   type Caller,
   type Decision,
   lineText,
   mayCallLines,
+  originLine,
   originLines,
   type Question,
   type RunFilter,
@@ -95,6 +98,8 @@ export type Verbs = {
   stats(): Stats
   onChange(listener: () => void): () => void
   isolation(): Promise<IsolationReport>
+  /** The set that holds where no line of policy decides. */
+  permissions(): PermissionSet
   /** From now on what begins does so with this configuration; runs under way keep theirs. */
   reconfigure(config: Config): void
   /** Lets go of every run under way, so that it can be resumed; requests that wait for one are answered. */
@@ -194,6 +199,7 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
     events: (seq, limit) => store.eventsSince(seq, limit),
     stats: () => store.stats(),
     onChange: (listener) => store.onChange(listener),
+    permissions: () => generations.config().policy.permissions,
     isolation: () => generations.boxes().isolation(),
     reconfigure(next) {
       generations.change(next)

@@ -74,14 +74,15 @@ for (const transport of ['stdio', 'http'] as const) {
     const forms: string[] = []
     await codexWithHuman(t, space, stub, 'count', ({ message }) => {
       forms.push(message)
-      return { action: 'accept', content: { decision: 'once', arguments: '{"key":"n","by":5}' } }
+      const isChoice = message.startsWith('Allow fx:add?')
+      return { action: 'accept', content: isChoice ? { decision: 'change' } : { arguments: '{"key":"n","by":5}' } }
     })
     const [found, stored, added] = stub.results()
     assert.match(found!, /fx:add/)
     assert.match(stored!, /done/)
     assert.match(added!, /\\?"result\\?":5/)
-    assert.equal(forms.length, 1)
-    assert.match(forms[0]!, /Allow fx:add\?[\s\S]*"by": 4/)
+    assert.equal(forms.length, 2)
+    assert.match(forms[0]!, /Allow fx:add\?[\s\S]*"by":4/)
     assert.deepEqual(
       done(space, 'add').map(({ args }) => args),
       [{ key: 'n', by: 5 }],
