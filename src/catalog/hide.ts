@@ -1,12 +1,13 @@
 /** Takes secrets out of what a server said. */
 import { AppError, isObject, type Json, type Try } from '#model'
+import { redactKnown } from '#record'
 
 export function hide<Value>(value: Value, secrets: readonly string[]): Value {
   return (secrets.length === 0 ? value : hidden(value, secrets)) as Value
 }
 
 function hidden(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '«secret»'), value)
+  if (typeof value === 'string') return redactKnown(value, secrets)
   if (Array.isArray(value)) return value.map((item) => hidden(item, secrets))
   if (!isObject(value)) return value
   return Object.fromEntries(

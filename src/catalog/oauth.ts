@@ -86,9 +86,9 @@ export class Oauth {
     }
   }
 
-  /** What the server got from us and must not tell on. */
+  /** What the server got from us and must not tell on; the same list until a secret is new. */
   secrets(): string[] {
-    return this.#secrets.filter((secret) => secret.length >= limits.secretBytesMin)
+    return this.#secrets
   }
 
   async #fresh(signal: AbortSignal): Promise<Grant | null> {
@@ -157,8 +157,9 @@ export class Oauth {
   }
 
   #known(grant: Grant | null): Grant | null {
-    const fresh = secretsIn(grant).filter((secret) => !this.#secrets.includes(secret))
-    this.#secrets = [...this.#secrets, ...fresh].slice(-limits.oauthSecretsKeptMax)
+    const isNew = (secret: string) => secret.length >= limits.secretBytesMin && !this.#secrets.includes(secret)
+    const fresh = secretsIn(grant).filter(isNew)
+    if (fresh.length > 0) this.#secrets = [...this.#secrets, ...fresh].slice(-limits.oauthSecretsKeptMax)
     return grant
   }
 

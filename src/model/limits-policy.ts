@@ -8,4 +8,13 @@ export const policyLimits = {
   policyDecodeRoundsMax: 4,
   /** Characters of a reading that are quoted where a rule applies because of it. */
   policyReadingShownMax: 120,
+  /** Of a secret of the least length in base64; a shorter run of its characters is not decoded. */
+  encodedCharactersMin: 11,
+  /** A line of wrapped base64 has at least so many characters; GitHub's have 60, those of PEM 64, those of MIME 76. */
+  encodedLineCharactersMin: 16,
+  /** A run of at least so many characters, all of them hexadecimal digits, is no base64. */
+  hexCharactersCertain: 32,
+  /** So many encodings one in the other are undone, and so many times the length of a text is decoded in all. */
+  encodedDepthMax: 3,
+  encodedGrowthMax: 16,
 } as const

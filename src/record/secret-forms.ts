@@ -1,4 +1,7 @@
-/** The forms in which a known secret may turn up: as it is, inside JSON text, percent-encoded, and in base64 at any alignment. */
+/**
+ * The forms in which a known secret may stand in a text: as it is, inside JSON text, and percent-encoded. What is encoded as a whole
+ * (base64, hexadecimal, UTF-16) is decoded first; there a character stands for a byte.
+ */
 import { limits } from '#model'
 
 /** A longer secret is looked for piece by piece: a regular expression has its limits, and a part of a secret is one too. */
@@ -6,10 +9,9 @@ const pieceCharacters = 256
 
 /** Regular expressions that find the secret in each of its forms. */
 export function secretExpressions(secret: string): RegExp[] {
-  return pieces([...secret]).map((piece) => {
-    const forms = [...base64Texts(piece.join('')).map(base64Source), piece.map(characterSource).join('')]
-    return new RegExp(forms.join('|'), 'g')
-  })
+  return pieces([...secret]).flatMap((piece) =>
+    readings(piece.join('')).map((text) => new RegExp([...text].map(characterSource).join(''), 'g')),
+  )
 }
 
 function pieces(characters: string[]): string[][] {
@@ -17,6 +19,13 @@ function pieces(characters: string[]): string[][] {
   return Array.from({ length: count }, (_, i) =>
     characters.slice(i * pieceCharacters, i + 1 < count ? (i + 1) * pieceCharacters : undefined),
   )
+}
+
+/** Itself, and its bytes in UTF-8 and UTF-16 (without NULs) as one character each: the same where it is ASCII. */
+function readings(text: string): string[] {
+  const wide = Buffer.from(text, 'utf16le')
+  const bytes = [Buffer.from(text), wide, Buffer.from(wide).swap16()]
+  return [...new Set([text, ...bytes.map((each) => each.toString('latin1').replaceAll('\0', ''))])]
 }
 
 /** One character: escaped for JSON any number of times over, plain, or percent-encoded by whichever rule. */
@@ -28,21 +37,6 @@ function characterSource(character: string): string {
   if (escaped !== character) forms.unshift(`\\\\+${RegExp.escape(escaped.slice(1))}`)
   if (character === ' ') forms.push('\\+')
   return `(?:${forms.join('|')})`
-}
-
-/** Whole, and for each alignment within longer data the characters that depend on the secret alone. */
-function base64Texts(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  const cores = [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
-    return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
-  })
-  return [bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), ...cores]
-}
-
-/** Standard or URL-safe, and the three characters that a URL escapes. */
-function base64Source(text: string): string {
-  return text.replaceAll('=', '(?:=|%3[dD])').replaceAll('+', '(?:[+-]|%2[bB])').replaceAll('/', '(?:\\\\*/|_|%2[fF])')
 }
 
 function hexSource(value: number, digits: number): string {

@@ -48,6 +48,13 @@ test('hide() finds a known secret in every form that it may take', () => {
     base64('u:'),
     base64('me:'),
     base64('you:').replaceAll('+', '-').replaceAll('/', '_'),
+    `see ${Buffer.from(secret).toString('hex')}.`,
+    Buffer.from(secret).toString('hex').toUpperCase(),
+    `content\n${base64('x'.repeat(40)).replaceAll(/.{60}/g, '$&\n')}`,
+    JSON.stringify(base64('x'.repeat(50)).replaceAll(/.{76}/g, '$&\r\n')),
+    Buffer.from(base64('me:')).toString('base64'),
+    Buffer.from(secret, 'utf16le').toString('latin1'),
+    Buffer.from(secret, 'utf16le').swap16().toString('base64'),
   ]
   for (const form of forms) {
     const hidden = hide(form, 'a') as string
@@ -57,6 +64,24 @@ test('hide() finds a known secret in every form that it may take', () => {
     }
     assert.equal(reveal(hidden, 'a').value, form)
   }
+})
+
+test('hide() finds what a pattern matches in encoded text too, and the same secret has the same placeholder', () => {
+  const { hide, reveal } = openPlain(['sk-[a-z0-9]{8,}'], [])
+  const rows = ['u:', 'me:', 'you:', 'them:', 'those:'].map((user) =>
+    Buffer.from(`{"${user}":"sk-abcdefgh1234"}`).toString('base64'),
+  )
+  const hidden = hide(rows, 'a') as string[]
+  assert.equal(
+    hidden.every((text) => text.includes('«secret:')),
+    true,
+    JSON.stringify(hidden),
+  )
+  assert.deepEqual(reveal(hidden, 'a').value, rows)
+  const many = Array.from({ length: 2000 }, (_, index) =>
+    Buffer.from(`${index % 9}: sk-abcdefgh1234, ${index}`).toString('base64'),
+  )
+  assert.deepEqual(reveal(hide(many, 'a'), 'a').value, many, 'beside others it is no other secret')
 })
 
 test('hide() finds every part of a long secret', () => {

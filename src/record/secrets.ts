@@ -3,6 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, limits } from '#model'
 import type { Chain } from './chain.ts'
+import { findSecrets } from './find-secrets.ts'
 import { type Mapping, mapStrings } from './map-strings.ts'
 import { secretExpressions } from './secret-forms.ts'
 
@@ -137,6 +138,17 @@ export function drawnPlaceholders(seed: string): Set<string> {
   return new Set(Array.from({ length: limits.secretsPerRunMax + 1 }, (_, count) => drawPlaceholder(seed, count)))
 }
 
+/** For what is recorded nowhere: the text without any of these secrets, in whichever form; the same list is compiled once. */
+export function redactKnown(text: string, known: readonly string[]): string {
+  let redacted = ''
+  let end = 0
+  for (const [start, stop] of findSecrets(text, expressionsOf(known, compileKnown))) {
+    redacted += `${text.slice(end, start)}«secret»`
+    end = stop
+  }
+  return redacted + text.slice(end)
+}
+
 function drawPlaceholder(seed: string, count: number): string {
   const digest = createHmac('sha256', Buffer.from(seed, 'hex')).update(`secret ${count}`).digest('hex')
   return `«secret:${digest.slice(0, 32)}»`
@@ -145,24 +157,6 @@ function drawPlaceholder(seed: string, count: number): string {
 /** What only looks like a placeholder must never become a secret on its way out. */
 function breakUp(text: string): string {
   return text.replaceAll('«secret:', '« secret:')
-}
-
-/** Where secrets stand; what overlaps is one secret, so that no part of it is left over. */
-function findSecrets(text: string, expressions: RegExp[]): [start: number, stop: number][] {
-  const found: [number, number][] = []
-  for (const expression of expressions) {
-    if (text.search(expression) < 0) continue
-    for (const match of text.matchAll(expression)) {
-      if (match[0].length > 0) found.push([match.index, match.index + match[0].length])
-    }
-  }
-  const merged: [number, number][] = []
-  for (const [start, stop] of found.sort((a, b) => a[0] - b[0])) {
-    const last = merged.at(-1)
-    if (last && start < last[1]) last[1] = Math.max(last[1], stop)
-    else merged.push([start, stop])
-  }
-  return merged
 }
 
 /** Made once of a list, since every run begins with the same. */
