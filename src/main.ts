@@ -12,7 +12,9 @@ import type { Verbs } from '#verbs'
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
 const {
+  checkOpenFiles,
   exit,
+  exitSoon,
   exportSpans,
   readCommand,
   readTelemetry,
@@ -39,7 +41,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // What nobody reads is no reason to end what is under way.
 process.stderr.on('error', () => {})
 
-process.exitCode = await main(argv.slice(2))
+exitSoon(await main(argv.slice(2)))
 
 async function main(words: string[]): Promise<number> {
   try {
@@ -55,6 +57,7 @@ async function perform(parsed: Parsed): Promise<number> {
   let opened: Promise<Verbs> | undefined
   const { config, fault } = configFor(parsed)
   const open = async () => {
+    checkOpenFiles()
     const { openVerbs } = await import('#verbs')
     return openVerbs(config, surroundings)
   }

@@ -13,6 +13,15 @@ test('GET /healthz answers with the version', async (t) => {
   assert.deepEqual(JSON.parse((await send(`${url}/healthz`)).text), { ok: true, version: '1.2.3' })
 })
 
+test('GET /healthz answers 503 with the reason where no program could run', async (t) => {
+  const { url, verbs } = await openDoor(t)
+  verbs.health = () => ({ ok: false, reason: 'Cannot open a box: too many files are open' })
+  const { status, text } = await send(`${url}/healthz`)
+  assert.equal(status, 503)
+  const reason = 'Cannot open a box: too many files are open'
+  assert.deepEqual(JSON.parse(text), { ok: false, reason, version: '1.2.3' })
+})
+
 test('GET /metrics tells the figures of the record and of the process as Prometheus reads them', async (t) => {
   const { url, verbs } = await openDoor(t)
   await verbs.execute({ args: {} }, { actor: { kind: 'cli', name: 'test' } })

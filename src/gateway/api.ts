@@ -26,7 +26,10 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
   }
   const fixed: Record<string, Answer> = {
     '/': (_, response) => sendPage(response, url, version),
-    '/healthz': (_, response) => sendJson(response, { ok: true, version }),
+    '/healthz': (_, response) => {
+      const health = verbs.health()
+      sendJson(response, { ...health, version }, health.ok ? 200 : 503)
+    },
     '/metrics': (_, response) => sendMetrics(response, verbs, version),
     '/api/runs': ({ url = '' }, response) => sendJson(response, verbs.runs({ limit: limitOf(url) })),
     '/api/events': sendEvents,

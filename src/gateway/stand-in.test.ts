@@ -108,6 +108,7 @@ export function standIn(): StandIn {
     stats: () => ({ events: events.length, runs: { done: runs.size }, calls: 0, bytes: 4096 }),
     whole: () => null,
     permissions: () => 'standard',
+    health: () => ({ ok: true }),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -23,6 +23,7 @@ export type Verbs = Pick<
   | 'lines'
   | 'events'
   | 'stats'
+  | 'health'
   | 'onChange'
   | 'permissions'
 >

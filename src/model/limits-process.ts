@@ -8,4 +8,15 @@ export const processLimits = {
   stopMsMax: 9000,
   /** A signal that comes this soon after another is the same one, forwarded by whoever started us (npm does so). */
   signalRepeatMs: 200,
+  /** What keeps a process alive whose command has settled, such as a handle that nobody closed, is not waited for longer. */
+  lingerMsMax: 3000,
+  /** With fewer no gateway, no box and no server can be started together. */
+  openFilesMin: 128,
+
+  /** A box that is killed while it starts is started so many times in all, after a pause that doubles from this one on. */
+  boxStartTriesMax: 5,
+  boxStartAgainMs: 100,
+  /** Where no box could be started, the next attempt in the background follows after this time, doubled up to the second. */
+  boxAgainMsMin: 500,
+  boxAgainMsMax: 30_000,
 } as const

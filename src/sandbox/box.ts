@@ -1,9 +1,10 @@
 /** One child process in its box: lines go in, lines come out in the same order, and its death ends every wait. */
-import { type ChildProcess, type IOType, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type IOType, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process'
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
 import { killGroup, killRest } from './script/starting.ts'
+import { isKill, spawnFailure } from './start-box.ts'
 
 export type BoxCommand = {
   file: string
@@ -30,7 +31,9 @@ type Waiting = { resolve(line: string): void; reject(error: AppError): void }
 export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }: BoxCommand): Box {
   const stdio = stdioOf(seccomp !== null, startsWithUs === true)
   // In a group of its own, which we end whole; a key pressed at our terminal is for us, and we decide what becomes of the box.
-  const child = spawn(file, args, { env: {}, cwd: '/', stdio, detached: true })
+  const started = startProcess(file, args, { env: {}, cwd: '/', stdio, detached: true })
+  if (started instanceof AppError) return neverOpened(started, leave)
+  const child = started
   const waiting: Waiting[] = []
   let death: AppError | null = null
   const stderr = keepTail(child.stderr!)
@@ -41,17 +44,18 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
     killGroup(child)
     for (const one of waiting.splice(0)) one.reject(error)
   }
-  const died = (how: string) => {
+  const died = (how: string, end: string | number | null = null) => {
     const message = `Cannot continue the program: its box ${how}; run it again`
-    die(new AppError('SANDBOX_EXECUTION_FAILED', message, { stderr: stderr() }))
+    const killed = isKill(end) ? { killed: true } : {}
+    die(new AppError('SANDBOX_EXECUTION_FAILED', message, { stderr: stderr(), ...killed }))
   }
 
-  child.on('error', (error) => died(`could not start (${error.message})`))
+  child.on('error', (error) => died(`could not start (${spawnFailure(error)})`))
   const gone = new Promise<void>((resolve) => {
     child.once('error', () => resolve())
     child.once('exit', () => killRest(child))
     child.once('close', (code, signal) => {
-      died(`ended with ${signal ?? code}`)
+      died(`ended with ${signal ?? code}`, signal ?? code)
       resolve()
     })
   }).then(leave)
@@ -95,6 +99,27 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
     kill: die,
     gone,
   }
+}
+
+/** A process that the system does not start at all has no streams: what is said of it is all there is. */
+function startProcess(file: string, args: string[], options: SpawnOptions): ChildProcess | AppError {
+  const refused = (error: NodeJS.ErrnoException) => {
+    const message = `Cannot open a box: its process could not be started: ${spawnFailure(error)}`
+    return new AppError('SANDBOX_SETUP_FAILED', message, { spawn: error.code ?? null }, error)
+  }
+  try {
+    const child = spawn(file, args, options)
+    if (child.stdin && child.stdout && child.stderr) return child
+    child.on('error', () => {})
+    // Node makes no streams where it could not open the pipes; the error itself comes later.
+    return refused(Object.assign(new Error('the pipes could not be opened'), { code: 'EMFILE' }))
+  } catch (error) {
+    return refused(error as NodeJS.ErrnoException)
+  }
+}
+
+function neverOpened(death: AppError, leave: () => void): Box {
+  return { ask: () => Promise.reject(death), alive: false, kill: () => {}, gone: Promise.resolve().then(leave) }
 }
 
 /** Three streams and what its start needs; a descriptor that we were started with and that would pass on is covered by nothing. */

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AppError, type IsolationReport, limits, type Program, type Tier, toAppError } from '#model'
 import { type Box, openBox } from './box.ts'
+import { type BoxHealth, watchHealth } from './box-health.ts'
 import { addonInside, type BoxOptions, insideSource, programCommand } from './command.ts'
 import { type EngineIdentity, quickjsIdentity, v8Identity } from './engine-identity.ts'
 import type { ReadyMessage } from './inside/child.ts'
@@ -15,6 +16,7 @@ import { findBinaries, usualPath } from './script/find.ts'
 import { ownerName } from './script/owner.ts'
 import { openRatchet } from './script/ratchet.ts'
 import { reapFolders, removeFolder } from './script/reap.ts'
+import { startAgain } from './start-box.ts'
 import { warmStripper } from './strip.ts'
 import { findIsolatedVm } from './v8.ts'
 
@@ -38,6 +40,8 @@ export type Boxes = {
   engine(): Promise<EngineIdentity>
   isolation(): Promise<IsolationReport>
   program(options: ProgramOptions): Promise<Program>
+  /** Whether a program could run now, by what became of the last box; nothing is started for it. */
+  health(): BoxHealth
   close(): Promise<void>
 }
 
@@ -75,12 +79,30 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     return made
   }
 
+  /** Every failure but of a box that nobody may have now is one of the machine, and stays so until a box starts. */
+  async function attempt<Started>(start: () => Promise<Started>): Promise<Started> {
+    try {
+      const started = await startAgain(start)
+      health.succeeded()
+      return started
+    } catch (thrown) {
+      if (all.size < limits.boxesMax) health.failed(toAppError(thrown))
+      throw thrown
+    }
+  }
+  const openSoon = async () => {
+    const { box } = await isolation()
+    return attempt(() => open(box))
+  }
+  const health = watchHealth(() => void refill())
+
   function release(box: Box, clean: boolean): void {
     const uses = (served.get(box) ?? 0) + 1
     served.set(box, uses)
     const fit = clean && box.alive && uses < limits.boxProgramsMax
     if (fit && !closed) {
       warm.push(box)
+      health.succeeded()
       looking ??= setInterval(look, idleMs).unref()
     } else {
       box.kill(new AppError('CANCELLED', 'Cannot use the box: it served its program'))
@@ -103,7 +125,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   async function refill(): Promise<void> {
     if (closed || all.size >= poolSize) return
     try {
-      release(await open((await isolation()).box), true)
+      release(await openSoon(), true)
     } catch {
       // Whoever needs a box next tries again, and is told.
     }
@@ -114,7 +136,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
       spare = Math.min(spare, warm.length)
       if (box.alive) return box
     }
-    return open((await isolation()).box)
+    return openSoon()
   }
 
   /** Both at once, because each takes a while: no program but ours enters the box before the probe has found it closed. */
@@ -133,7 +155,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     return tested(chosen, await open(chosen.box).catch(toAppError))
   }
   const isolation = once(() => {
-    testing = isolate()
+    testing = attempt(isolate)
     return testing
   })
 
@@ -150,7 +172,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   /** Refuses a tier weaker than one that was used here before. */
   function count({ report: { tier } }: Isolation): void {
     if (counted || folder === null) return
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    createFolder(folder)
     openRatchet(folder, 'program').use(tier)
     counted = true
   }
@@ -158,6 +180,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   return {
     engine,
     isolation: async () => (await isolation()).report,
+    health: health.now,
     async program(options) {
       const checked = checkProgram(options)
       count(await isolation())
@@ -166,6 +189,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     },
     async close() {
       closed = true
+      health.close()
       clearInterval(looking)
       await testing?.catch(toAppError)
       const gone = [...all].map((box) => box.gone)
@@ -189,8 +213,17 @@ async function wantedBy(options: BoxesOptions, addon: string | null): Promise<Wa
   opened += 1
   const folder = join(parent, 'programs', `${ownerName()}-${opened}`)
   await reapFolders(dirname(folder))
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  createFolder(folder)
   return { ...wanted, folder }
+}
+
+function createFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const message = `Cannot open a box: its folder cannot be created (${(error as Error).message})`
+    throw new AppError('SANDBOX_SETUP_FAILED', message, { folder }, error)
+  }
 }
 
 /** Waits until the child has its engine ready. */

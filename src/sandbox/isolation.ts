@@ -13,6 +13,7 @@ import type { ProbeReport } from './inside/probe.ts'
 import { notInstalled } from './script/fix.ts'
 import { platforms } from './script/gvisor.ts'
 import { engineRefusals, seccompFilter } from './seccomp.ts'
+import { startAgain } from './start-box.ts'
 
 export type Isolation = { report: IsolationReport; box: BoxOptions }
 
@@ -53,7 +54,8 @@ export async function chooseIsolation(boxes: BoxOptions[], engine: EngineIdentit
       if (boxes.length === 1) degraded.push(`nothing of the system closes the box, only the engine does: ${install}`)
       return { box, report: reportOf(await ask(probeCommand(box)), box, engine, degraded) }
     }
-    const seen = await probe(box).catch(failureOf)
+    // A probe that was killed says nothing about the box: to go on with a weaker one would be wrong.
+    const seen = await startAgain(() => probe(box)).catch(failureOf)
     const fault = typeof seen === 'string' ? seen : faultIn(seen, box.walls)
     if (fault === null) return { box, report: reportOf(seen as ProbeReport, box, engine, degraded) }
     degraded.push(`${nameOf(box.walls)} does not hold: ${fault}`)

@@ -2,6 +2,7 @@
  * Untrusted code in a box. A program's text goes in and comes back ready to run, or is refused with its line; boxes run
  * it in turns, say how well they are closed, and refuse to be silently weaker.
  */
+export type { BoxHealth } from './box-health.ts'
 export { type Boxes, type BoxesOptions, openBoxes } from './boxes.ts'
 export type { EngineIdentity } from './engine-identity.ts'
 export { type PreparedProgram, prepareProgram } from './prepare.ts'

@@ -16,20 +16,21 @@ import { demo } from './cli/demo.ts'
 import { exit, exitOfError } from './cli/exit.ts'
 import { init } from './cli/init.ts'
 import { loginCommands } from './cli/login-commands.ts'
+import { checkOpenFiles } from './cli/open-files.ts'
 import { bad } from './cli/paint.ts'
 import { untilSettled } from './cli/pending.ts'
 import { recordCommands } from './cli/record-commands.ts'
 import { runCommands } from './cli/run-commands.ts'
 import { sandboxCommands } from './cli/sandbox-commands.ts'
 import { serverCommands } from './cli/server-commands.ts'
-import { stopOnSignals } from './cli/signals.ts'
+import { exitSoon, stopOnSignals } from './cli/signals.ts'
 import { help, systemCommands } from './cli/system-commands.ts'
 import { types } from './cli/types-command.ts'
 
 export { exit } from './cli/exit.ts'
 export { exportSpans, readTelemetry } from './export-spans.ts'
 export type { Context, Parsed }
-export { globalOptions, stopOnSignals, UsageError, untilSettled }
+export { checkOpenFiles, exitSoon, globalOptions, stopOnSignals, UsageError, untilSettled }
 
 const explain: Record<string, Command> = {
   help: {

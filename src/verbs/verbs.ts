@@ -16,6 +16,7 @@ import {
   type Tool,
 } from '#model'
 import { openStore, openVerifier, type Stats, type Store, verify } from '#record'
+import type { BoxHealth } from '#sandbox'
 import { answerOf } from './answer.ts'
 import { lineText } from './answer-logs.ts'
 import { whenAnswered } from './attend.ts'
@@ -102,6 +103,8 @@ export type Verbs = {
   permissions(): PermissionSet
   /** From now on what begins does so with this configuration; runs under way keep theirs. */
   reconfigure(config: Config): void
+  /** Whether a program could be run now; known from the last one, so that asking costs nothing. */
+  health(): BoxHealth
   /** Lets go of every run under way, so that it can be resumed; requests that wait for one are answered. */
   letGo(): Promise<void>
   close(): Promise<void>
@@ -205,7 +208,13 @@ export async function openVerbs(config: Config, { path, home, settled, log = () 
       generations.change(next)
       changed()
       catalog.warmUp()
+      // Boxes of another configuration are tested before somebody asks whether they hold.
+      void generations
+        .boxes()
+        .isolation()
+        .catch(() => {})
     },
+    health: () => generations.boxes().health(),
     letGo,
     close: () => (closing ??= close()),
   }

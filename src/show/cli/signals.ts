@@ -1,4 +1,4 @@
-/** Signals become one request to stop, with a time limit; a second signal ends the process at once. */
+/** How the process ends: signals become one request to stop, with a time limit; a second signal ends it at once. */
 import { limits } from '#model'
 import { exit } from './exit.ts'
 
@@ -26,4 +26,17 @@ export function stopOnSignals(stop: AbortController, note: (text: string) => voi
     stop.abort(signal)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+}
+
+/**
+ * Ends a process whose command has settled: by itself as soon as nothing is left to do, else after `lingerMsMax`, so that a
+ * handle which nobody closed keeps no terminal waiting. What stdout has not taken yet is waited for.
+ */
+export function exitSoon(code: number): void {
+  process.exitCode = code
+  const end = () => {
+    if (process.stdout.writableLength > 0) exitSoon(code)
+    else process.exit(code)
+  }
+  setTimeout(end, limits.lingerMsMax).unref()
 }

@@ -70,7 +70,7 @@ function passthroughOf({ options, config }: Context): string | undefined {
 }
 
 async function http(context: Context): Promise<number> {
-  const { config, options, version, note, signal } = context
+  const { config, options, version, note } = context
   const host = typeof options.host === 'string' ? options.host : config.http.host
   const port = numberOption(options, 'port', 0, 65_535) ?? config.http.port
   const verbs = await context.verbs()
@@ -80,21 +80,35 @@ async function http(context: Context): Promise<number> {
   if (passthrough === undefined) verbs.catalog.warmUp()
   const behind = { verbs, catalog: verbs.catalog, ...(passthrough !== undefined && { passthrough }) }
   const served = await serveHttp({ ...door, ...behind, host, port, version, home, log: note })
-  await tell(context, served)
-  const leave = verbs.serveAt(door.url ?? served.url, options['no-resume'] !== true)
+  try {
+    await tell(context, served)
+    await untilStopped(context, door.url ?? served.url)
+    note('Stopping …')
+    await verbs.letGo()
+    return exit.done
+  } finally {
+    // Also where it could not begin: a door that stays open would answer for a gateway that can do nothing.
+    await served.close()
+  }
+}
+
+/** Announces the gateway, purges what is too old once a day, and takes the announcement back at the signal. */
+async function untilStopped(context: Context, url: string): Promise<void> {
+  const { options, signal } = context
+  const verbs = await context.verbs()
+  const leave = verbs.serveAt(url, options['no-resume'] !== true)
   const watch = watchConfig(context, verbs)
-  await forget(context, watch.config())
   const daily = setInterval(() => void forget(context, watch.config()), dayMs)
-  await new Promise<void>((resolve) =>
-    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
-  )
-  clearInterval(daily)
-  watch.stop()
-  note('Stopping …')
-  leave()
-  await verbs.letGo()
-  await served.close()
-  return exit.done
+  try {
+    await forget(context, watch.config())
+    await new Promise<void>((resolve) =>
+      signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
+  } finally {
+    clearInterval(daily)
+    watch.stop()
+    leave()
+  }
 }
 
 /** At the terminal where it is and what it needs; to a program the same as one document. */
