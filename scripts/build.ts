@@ -18,7 +18,10 @@ export function build(from: string, to: string): number {
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, published(readFileSync(join(from, file), 'utf8'), file))
   }
-  return files.length
+  // Programs that are given away as they are.
+  const given = globSync('**/*.{mjs,py}', { cwd: from })
+  for (const file of given) writeFileSync(join(to, file), readFileSync(join(from, file)))
+  return files.length + given.length
 }
 
 function published(source: string, file: string): string {

@@ -45,7 +45,11 @@ export function knownPublicKey(folder: string): string | null {
 }
 
 export function signText(text: string, key: KeyObject): string {
-  return sign(null, Buffer.from(text), key).toString('hex')
+  return signBytes(Buffer.from(text), key).toString('hex')
+}
+
+export function signBytes(bytes: Uint8Array, key: KeyObject): Buffer {
+  return sign(null, bytes, key)
 }
 
 export function isSigned(text: string, signature: string, publicKey: string): boolean {

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { AppError, type ArtifactId, parseId, type RunId } from '#model'
-import { homePaths, openArtifactFolder, verify } from '#record'
+import { exportRun, homePaths, openArtifactFolder, verify } from '#record'
 import { type Command, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good, oneLine, table } from './paint.ts'
@@ -58,6 +58,27 @@ export const recordCommands: Record<string, Command> = {
           },
         )
       for (const line of lines) print(json ? line : eventLine(line))
+      return exit.done
+    },
+  },
+  'audit export': {
+    group: 'Keep',
+    usage: 'audit export RUN -o FILE',
+    does: 'a run as a .tar.gz that anyone can verify: events, blobs, artifacts, a signed manifest, and programs that check it',
+    options: { output: { type: 'string', short: 'o' } },
+    words: [1, 1],
+    run: async ({ config, words, options, json, print, note }) => {
+      const run = parseId<RunId>('RUN', words[0], '; "metier runs" lists them')
+      const { output } = options
+      if (typeof output !== 'string' || output === '') throw new UsageError('usage: metier audit export RUN -o FILE')
+      const done = await exportRun(config.home, run, output)
+      const { file, count, status, complete, key } = done
+      if (!complete) note(`The run is not finished (${status}): the archive ends where its record ends now.`)
+      if (json) print(JSON.stringify(done))
+      else
+        print(
+          `Wrote ${file}: ${count} events, ${complete ? status : 'not finished'}, signed with key ${key}.\nVerify it: unpack it, then "node verify.mjs" or "python3 verify.py".`,
+        )
       return exit.done
     },
   },
