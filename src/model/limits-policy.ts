@@ -6,6 +6,8 @@ export const policyLimits = {
   policyStepsPerValue: 256,
   /** Rounds of percent-decoding: what is encoded more often is in doubt. */
   policyDecodeRoundsMax: 4,
+  /** Of a host that stands alone, as an address of the network and its port. */
+  policyHostCharactersMax: 64,
   /** Characters of a reading that are quoted where a rule applies because of it. */
   policyReadingShownMax: 120,
   /** Of a secret of the least length in base64; a shorter run of its characters is not decoded. */

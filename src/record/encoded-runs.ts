@@ -16,7 +16,8 @@ const escapedSign = /%2[bf]|\\+\//iy
 const mayContinue = new Uint8Array(0x1_0000)
 for (const sign of '\n\r%\\') mayContinue[sign.charCodeAt(0)] = 1
 
-const sign = String.raw`(?:%2[bf]|\\+/)`
+/** Backslashes are tried from the first on: from each of many, they would take quadratic time. */
+const sign = String.raw`(?:%2[bf]|(?<!\\)\\+/)`
 const longRun = new RegExp(`[\\w+/-]{${limits.encodedCharactersMin}}|[\\w+/-]{4}${sign}|${sign}[\\w+/-]{4}`, 'i')
 
 /** False where a quick look shows that there is none. */

@@ -76,7 +76,8 @@ function placeInText(text: string, run: Run, begin: number, end: number): Range 
   return [from, stop]
 }
 
-const nul = String.raw`(?:\0|\\+u0000|\\+x00|%00)`
+/** Backslashes are tried from the first on: from each of many, they would take quadratic time. */
+const nul = String.raw`(?:\0|(?<!\\)\\+u0000|(?<!\\)\\+x00|%00)`
 const nuls = new RegExp(nul, 'g')
 const isUtf16 = new RegExp(`${nul}[^\\0]${nul}[^\\0]${nul}[^\\0]${nul}`)
 

@@ -110,3 +110,43 @@ test('encodedViews() decodes at most a few times as much as there is, and twice 
     assert.ok(once <= 8 * shape(20_000).length, `${name}: ${once} characters of ${shape(20_000).length}`)
   }
 })
+
+/** Quadratic time would take most of an hour for one of these, linear time takes milliseconds. */
+test('findSecrets() takes linear time in what a server sends, also of signs that begin an escape', {
+  timeout: 60_000,
+}, () => {
+  const size = 1_000_000
+  const parts = [
+    '\\',
+    '%',
+    '%2b',
+    '%25',
+    '\n',
+    '\\n',
+    'a\0',
+    '\\u0000',
+    'a',
+    '-',
+    ' ',
+    '=',
+    'QUJDREVGR0hJSktM\n',
+    '\\/',
+    '"',
+  ]
+  const expressions = [...known, ...secretExpressions('"quoted" \u{1f511} key'), ...pattern]
+  for (const part of parts) {
+    for (const before of ['', 'QUJDREVGR0hJSktMQUJD']) {
+      assert.deepEqual(findSecrets(before + part.repeat(size / part.length), expressions), [], part)
+    }
+  }
+})
+
+test('findSecrets() finds a character beyond 16 bits and a quote at the start, escaped any number of times', () => {
+  const quoted = '"quoted" \u{1f511} key'
+  const expressions = secretExpressions(quoted)
+  const escaped = (unit: string) => (unit > '~' ? `\\u${unit.charCodeAt(0).toString(16)}` : unit)
+  const ascii = JSON.stringify(quoted).split('').map(escaped).join('')
+  for (const text of [quoted, JSON.stringify(JSON.stringify(quoted)), ascii, `\\\\${JSON.stringify(ascii)}`]) {
+    assert.equal(findSecrets(text, expressions).length, 1, text)
+  }
+})

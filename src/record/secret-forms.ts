@@ -10,7 +10,9 @@ const pieceCharacters = 256
 /** Regular expressions that find the secret in each of its forms. */
 export function secretExpressions(secret: string): RegExp[] {
   return pieces([...secret]).flatMap((piece) =>
-    readings(piece.join('')).map((text) => new RegExp([...text].map(characterSource).join(''), 'g')),
+    readings(piece.join('')).map(
+      (text) => new RegExp([...text].map((each, at) => characterSource(each, at === 0)).join(''), 'g'),
+    ),
   )
 }
 
@@ -28,13 +30,20 @@ function readings(text: string): string[] {
   return [...new Set([text, ...bytes.map((each) => each.toString('latin1').replaceAll('\0', ''))])]
 }
 
-/** One character: escaped for JSON any number of times over, plain, or percent-encoded by whichever rule. */
-function characterSource(character: string): string {
+/**
+ * One character: escaped for JSON any number of times over, plain, or percent-encoded by whichever rule. The first one begins no
+ * escape in the midst of backslashes: tried at each of many, they would take quadratic time.
+ */
+function characterSource(character: string, isFirst: boolean): string {
+  const backslashes = isFirst ? '(?<!\\\\)\\\\+' : '\\\\+'
   const percent = [...Buffer.from(character)].map((byte) => `%${hexSource(byte, 2)}`)
-  const units = Array.from(character, (_, i) => `\\\\+u${hexSource(character.charCodeAt(i), 4)}`)
+  const units = Array.from(
+    { length: character.length },
+    (_, i) => `${i === 0 ? backslashes : '\\\\+'}u${hexSource(character.charCodeAt(i), 4)}`,
+  )
   const forms = [RegExp.escape(character), percent.join(''), units.join('')]
   const escaped = JSON.stringify(character).slice(1, -1)
-  if (escaped !== character) forms.unshift(`\\\\+${RegExp.escape(escaped.slice(1))}`)
+  if (escaped !== character) forms.unshift(`${backslashes}${RegExp.escape(escaped.slice(1))}`)
   if (character === ' ') forms.push('\\+')
   return `(?:${forms.join('|')})`
 }

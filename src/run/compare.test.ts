@@ -236,3 +236,35 @@ test('decide() says as what a value was read where a rule applies for that', () 
   assert.match(because('/a/../b'), /since its "\/path" contains "\.\."$/)
   assert.doesNotMatch(because('/etc/x'), /since/)
 })
+
+/** Quadratic time would take most of an hour for one of these, linear time takes milliseconds. */
+test('matchArguments() reads a value in linear time, whatever signs an agent repeats in it', {
+  timeout: 60_000,
+}, () => {
+  const size = 1_000_000
+  const parts = [
+    '%',
+    '%25',
+    '%2525',
+    '\\',
+    '/',
+    '/.',
+    './',
+    '.',
+    ':',
+    '1',
+    ' ',
+    '\0',
+    '\u200b',
+    '\uff0e',
+    '*',
+    'http:',
+    '%c0',
+  ]
+  for (const part of parts) {
+    for (const before of ['', 'http://', 'file:', '1:']) {
+      const args = { path: before + part.repeat(size / part.length) }
+      matchArguments({ args: { '/path': '/etc/**' }, then: 'deny' }, args, { left: limits.policyStepsMax })
+    }
+  }
+})

@@ -83,6 +83,7 @@ export function addressOf(text: string): Address | null {
 
 /** A host that stands alone, as `hostname` or `hostname:port`, where it is an address of the network. */
 export function bareHost(text: string): string | null {
+  if (text.length > limits.policyHostCharactersMax) return null
   if (!/^(?:[0-9][0-9a-fx.]*|\[?[0-9a-f]*:[0-9a-f:.]*\]?)\.?(?::\d+)?$/i.test(text)) return null
   const address = text.includes(':') && !text.includes('[') && text.split(':').length > 2 ? `[${text}]` : text
   if (!URL.canParse(`http://${address}`)) return null
