@@ -4,12 +4,15 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path'
 
 export type Packages = Record<string, string>
-export type PackagesPlace = { folder: string; path: string; say(line: string): void }
+export type PackagesPlace = { folder: string; path: string; say(line: string): void; msMax?: number }
+
+/** An install that takes longer waits for something that the registry does not have. */
+export const installMsMax = 5 * 60 * 1000
 
 const manifestOf = (packages: Packages) => `${JSON.stringify({ private: true, dependencies: packages }, null, 2)}\n`
 
 /** Beside its place first, so that a killed install leaves nothing that looks ready. None of their own scripts is run. */
-export function installPackages(packages: Packages, { folder, path, say }: PackagesPlace): void {
+export function installPackages(packages: Packages, { folder, path, say, msMax = installMsMax }: PackagesPlace): void {
   if (probePackages(packages, folder) === null) return
   say(`installing ${Object.keys(packages).length} packages from npm (once)`)
   const draft = mkdtempSync(join(folder, 'install-'))
@@ -17,7 +20,10 @@ export function installPackages(packages: Packages, { folder, path, say }: Packa
     writeFileSync(join(draft, 'package.json'), manifestOf(packages))
     const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const env = { ...process.env, PATH: path }
-    const { status, stderr, error } = spawnSync('npm', args, { cwd: draft, env, encoding: 'utf8' })
+    const bounded = { timeout: msMax, killSignal: 'SIGKILL' as const }
+    const { status, stderr, error } = spawnSync('npm', args, { cwd: draft, env, encoding: 'utf8', ...bounded })
+    if ((error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT')
+      throw new Error(`Cannot install from npm: it did not end within ${msMax} ms`)
     if (status !== 0) throw new Error(`Cannot install from npm: ${error?.message ?? stderr.trim()}`)
     rmSync(join(folder, 'current'), { recursive: true, force: true })
     renameSync(draft, join(folder, 'current'))

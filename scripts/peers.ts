@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installPackages, type Packages, type PackagesPlace, probePackages } from './npm-packages.ts'
+import { installMsMax, installPackages, type Packages, type PackagesPlace, probePackages } from './npm-packages.ts'
 
 /** Together they would pull each other to older versions. */
 const peers: Record<string, Packages> = {
@@ -24,15 +24,15 @@ const peers: Record<string, Packages> = {
 const builds: Record<string, string> = { langgraph: 'better-sqlite3' }
 
 /** One that cannot be installed is told and left out: the bench names it. */
-export function installPeers({ folder, path, say }: PackagesPlace): void {
+export function installPeers({ folder, path, say, msMax = installMsMax }: PackagesPlace): void {
   for (const [name, packages] of Object.entries(peers)) {
     const place = join(folder, name)
     mkdirSync(place, { recursive: true })
     try {
-      installPackages(packages, { folder: place, path, say: (line) => say(`${name}: ${line}`) })
+      installPackages(packages, { folder: place, path, say: (line) => say(`${name}: ${line}`), msMax })
       if (builds[name] !== undefined) build(place, builds[name], path, say)
     } catch (error) {
-      say(`${name}: ${(error as Error).message.slice(-500)}`)
+      say(`${name} is missing: ${(error as Error).message.slice(-500)}`)
     }
   }
 }
@@ -42,7 +42,8 @@ function build(place: string, driver: string, path: string, say: PackagesPlace['
   if (existsSync(built)) return
   say(`compiling ${driver} (once)`)
   const options = { cwd: join(place, 'current'), env: { ...process.env, PATH: path }, encoding: 'utf8' as const }
-  const { status, stderr } = spawnSync('npm', ['rebuild', driver, '--loglevel=error'], options)
+  const bounded = { timeout: installMsMax, killSignal: 'SIGKILL' as const }
+  const { status, stderr } = spawnSync('npm', ['rebuild', driver, '--loglevel=error'], { ...options, ...bounded })
   rmSync(built, { force: true })
   if (status === 0) writeFileSync(built, '')
   else throw new Error(`Cannot compile ${driver}: ${stderr.trim()}`)

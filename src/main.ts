@@ -12,6 +12,7 @@ import type { Verbs } from '#verbs'
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
 const {
+  checkHome,
   checkOpenFiles,
   exit,
   exitSoon,
@@ -56,6 +57,7 @@ async function main(words: string[]): Promise<number> {
 async function perform(parsed: Parsed): Promise<number> {
   let opened: Promise<Verbs> | undefined
   const { config, fault } = configFor(parsed)
+  if (!parsed.command.unconfigured) checkHome(config.home)
   const open = async () => {
     checkOpenFiles()
     const { openVerbs } = await import('#verbs')

@@ -40,3 +40,11 @@ export function refusal({ host, origin }: IncomingHttpHeaders, url: string | nul
   }
   return null
 }
+
+/** Two of these would let whoever stands before us judge by one, and us by the other. */
+export function repeatedHeader(headers: NodeJS.Dict<string[]>): AppError | null {
+  const name = ['host', 'origin', 'authorization'].find((header) => (headers[header]?.length ?? 0) > 1)
+  if (name === undefined) return null
+  const details = 'must be sent once'
+  return new AppError('INVALID_INPUT_PARAM', `Cannot answer: the header "${name}" ${details}`, { param: name, details })
+}

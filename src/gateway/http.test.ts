@@ -59,6 +59,21 @@ test('serveHttp() refuses a request without a Host, and one for another machine 
   assert.match(await ask(url, 'GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost'), /^HTTP\/1.1 404 /)
 })
 
+test('serveHttp() answers 400 to two Host, Origin or Authorization headers, whatever they say', async (t) => {
+  const { url } = await openDoor(t)
+  const own = url.replace('http://', '')
+  const twice = (name: string, first: string, second: string) =>
+    ask(
+      url,
+      `GET /healthz HTTP/1.1\r\n${name === 'Host' ? '' : `Host: ${own}\r\n`}${name}: ${first}\r\n${name}: ${second}`,
+    )
+  assert.match(await twice('Host', own, 'evil.example'), /^HTTP\/1.1 400 /)
+  assert.match(await twice('Host', 'evil.example', own), /^HTTP\/1.1 400 /)
+  assert.match(await twice('Host', own, own), /^HTTP\/1.1 400 /)
+  assert.match(await twice('Origin', url, 'https://evil.example'), /^HTTP\/1.1 400 /)
+  assert.match(await twice('Authorization', 'Bearer a', 'Bearer b'), /^HTTP\/1.1 400 /)
+})
+
 test('serveHttp() answers 404 where an address is none, and not with an error of its own', async (t) => {
   const { url, lines } = await openDoor(t)
   for (const address of ['//', 'http://', 'http://[::1', '//[/approvals', '/%', '*'])

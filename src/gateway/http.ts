@@ -10,7 +10,7 @@ import { type Authentication, type Known, metadataPath, openAuthentication } fro
 import { closeServer } from './close.ts'
 import { formKey, openForms } from './elicit.ts'
 import { type Endpoints, openEndpoints } from './endpoints.ts'
-import { checkOpenness, refusal } from './guard.ts'
+import { checkOpenness, refusal, repeatedHeader } from './guard.ts'
 import type { Passable } from './passthrough-door.ts'
 import { clientOfAddress, openRate, type Rate, tooOften } from './rate.ts'
 import { headersOfAll, sendError, sendJson } from './reply.ts'
@@ -104,6 +104,8 @@ type Behind = {
 function answerer({ api, mcp, authentication, requests, token, url, stop }: Behind) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value)
+    const repeated = repeatedHeader(request.headersDistinct)
+    if (repeated) return sendError(response, repeated, 400)
     const refused = refusal(request.headers, url)
     if (refused) return sendError(response, refused)
     const path = pathOf(request)

@@ -1,6 +1,7 @@
 /** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
 import { AppError, toAppError, visible } from '#model'
 import { catalogCommands } from './cli/catalog-commands.ts'
+import { checkHome } from './cli/check-home.ts'
 import {
   type Command,
   type Context,
@@ -30,7 +31,7 @@ import { types } from './cli/types-command.ts'
 export { exit } from './cli/exit.ts'
 export { exportSpans, readTelemetry } from './export-spans.ts'
 export type { Context, Parsed }
-export { checkOpenFiles, exitSoon, globalOptions, stopOnSignals, UsageError, untilSettled }
+export { checkHome, checkOpenFiles, exitSoon, globalOptions, stopOnSignals, UsageError, untilSettled }
 
 const explain: Record<string, Command> = {
   help: {
