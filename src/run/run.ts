@@ -2,7 +2,6 @@
  * Plans become calls and results: a plan enters, a run leaves, and every step of it is on the record.
  * Refuses a plan that cannot run before anything runs, and a run that someone else owns.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
 import {
   type Actor,
@@ -15,6 +14,7 @@ import {
   newId,
   type ProcessId,
   type Program,
+  pause,
   type RunId,
   takeChance,
 } from '#model'
@@ -290,5 +290,3 @@ export function openEngine(parts: Parts): Engine {
 function leaving(): AppError {
   return new AppError('UPSTREAM_UNREACHABLE', 'Cannot begin: this process is stopping; try again when it is back')
 }
-
-const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal })
