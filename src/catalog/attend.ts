@@ -43,6 +43,11 @@ export type CallOptions = {
   /** The answer as it came is wanted too. */
   whole?: boolean
   attendant?: Attendant
+  /**
+   * Called once a slot is taken and the server is connected, right before the request is written; where it resolves to
+   * false, nothing is sent. Absent where nobody keeps a record of the call.
+   */
+  commit?: () => Promise<boolean>
 }
 
 /** The client for whom a conversation is held. */

@@ -60,6 +60,11 @@ export class StdioWire implements Transport {
     return exitCode === null ? null : `it ended with code ${exitCode}`
   }
 
+  /** Resolves when its process has ended and everything that it wrote or left behind is dealt with. */
+  get ended(): Promise<void> {
+    return this.#ended
+  }
+
   async start(): Promise<void> {
     const { command, args, env, cwd, guard } = this.#options
     const child = spawn('/bin/sh', ['-c', enterScript(env, guard.firstMark), 'sh', command, ...args], {

@@ -12,6 +12,7 @@ import { answered, cancelledOf, failed, isTimeout, stateLost, timeoutOf } from '
 import { hasForgotten } from './refused.ts'
 import { inRounds } from './rounds.ts'
 import { openSlots } from './slots.ts'
+import { StdioWire } from './stdio.ts'
 
 export type UpstreamOptions = Surroundings & {
   name: string
@@ -81,10 +82,7 @@ export class Upstream {
         return answers
       }
       try {
-        const resting = this.#line === null ? this.#backoff.problemAt(Date.now()) : null
-        if (resting !== null) return { outcome: 'not_sent', error: resting }
-        const line = this.#connect()
-        const connection = line.connection ?? (await abortable(line.made, options.signal))
+        const { line, connection } = await this.#living(options.signal)
         const problem = this.#options.problemOf(tool)
         if (problem !== null) return { outcome: 'not_sent', error: problem }
         return await this.#callIn(line, connection, tool, args, { ...options, meanwhile })
@@ -154,15 +152,39 @@ export class Upstream {
     await this.#disconnect()
   }
 
+  /**
+   * A connection that takes requests. A process that has ended is cleared away first (its group, the rest of its
+   * output), which may take a second; until then a request to it could only fail.
+   */
+  async #living(signal: AbortSignal): Promise<{ line: Line; connection: Connection }> {
+    const resting = this.#line === null ? this.#backoff.problemAt(Date.now()) : null
+    if (resting !== null) throw resting
+    const line = this.#connect()
+    const connection = line.connection ?? (await abortable(line.made, signal))
+    const { wire } = connection
+    if (!(wire instanceof StdioWire) || wire.end === null) return { line, connection }
+    await abortable(wire.ended, signal)
+    this.#drop(line)
+    const next = this.#connect()
+    return { line: next, connection: await abortable(next.made, signal) }
+  }
+
   /** A stateful server that was started anew under a run is not called for it again. */
   async #callIn(line: Line, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {
     const { config, name } = this.#options
-    if (!config.stateful || options.run === undefined) return this.#call(line, connection, tool, args, options)
-    const takeBack = this.#lives.use(options.run, line.life)
+    const isClaimed = config.stateful && options.run !== undefined
+    const takeBack = isClaimed ? this.#lives.use(options.run!, line.life) : () => {}
     if (takeBack === null) return { outcome: 'not_sent', error: stateLost(name, tool.id) }
-    const outcome = await this.#call(line, connection, tool, args, options)
+    const outcome = await this.#commitAndCall(line, connection, tool, args, options)
     if (outcome.outcome === 'not_sent') takeBack()
     return outcome
+  }
+
+  /** The last moment before the request is written: from here on its outcome may be unknown. */
+  async #commitAndCall(line: Line, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {
+    const { commit = async () => true } = options
+    if (!(await commit())) return { outcome: 'not_sent', error: cancelledOf(tool.id) }
+    return this.#call(line, connection, tool, args, options)
   }
 
   async #call(line: Line, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {

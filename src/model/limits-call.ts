@@ -12,7 +12,14 @@ export const callLimits = {
   /** A try whose outcome is unknown, of a call that may be repeated. */
   unknownTriesMax: 3,
   unknownTriesWithinMs: 5000,
+  /** A try that was surely not sent, of any call. */
   notSentTriesMax: 3,
+  /** The same where the server cannot be reached: it may be back in a moment. */
+  unreachableTriesMax: 32,
+  unreachableMsMax: 5000,
+  /** Between two tries; each pause is twice as long as the one before. */
+  retryMsMin: 100,
+  retryMsMax: 800,
   /** A key in doubt for longer counts as unsafe: a server may have forgotten it. */
   keyMsMax: 24 * 60 * 60 * 1000,
 } as const

@@ -49,6 +49,12 @@ export type OpenCall = {
   timeoutMs?: number
   whole?: boolean
   ask?: boolean
+  /** A human said yes to these arguments, or said of a call in doubt that it is to be sent again. */
+  isApproved: boolean
+  /** Committed to the record, and not yet known to be answered, unsent or lost. */
+  isInFlight: boolean
+  /** An earlier try of it may have had its effect. */
+  isInDoubt: boolean
   /** `nested` moves when the program inside it does. */
   state: 'moving' | 'asking' | 'uncertain' | 'nested'
   approval?: { id: string; digest: string; expiresAt: number }
@@ -57,12 +63,13 @@ export type OpenCall = {
 }
 
 export function fresh(id: string, issuedAt: number) {
-  return { id, issuedAt, attempt: 0, state: 'moving' as const, abort: new AbortController() }
+  const facts = { isApproved: false, isInFlight: false, isInDoubt: false }
+  return { id, issuedAt, attempt: 0, ...facts, state: 'moving' as const, abort: new AbortController() }
 }
 
 /** A call of the record, open again; its definition is looked up anew. */
 export function reopened(recorded: RecordedCall, issued: IssuedCall, issuedAt: number): OpenCall {
-  const { id, effect, key, edited, attempt } = recorded
+  const { id, effect, key, edited, attempt, answered, last } = recorded
   return {
     ...withoutCode(issued),
     ...fresh(id, issuedAt),
@@ -71,6 +78,8 @@ export function reopened(recorded: RecordedCall, issued: IssuedCall, issuedAt: n
     ...(key === undefined ? {} : { key }),
     ...(edited === undefined ? {} : { edited }),
     attempt,
+    isApproved: answered?.answer === 'approved',
+    isInDoubt: last === 'sent',
   }
 }
 
@@ -246,6 +255,18 @@ export function isTimer({ tool, refused }: Pick<OpenCall, 'tool' | 'refused'>): 
 /** What the engine does itself: no server offers it. */
 export function isOurs(tool: string): boolean {
   return tool === timerTool || tool === programTool
+}
+
+/**
+ * What becomes of a call that nobody needs any more: timers and reads are cancelled, and on a full stop also what is not
+ * at its server, be it that it waits for a slot, for the next try or for a human. What an earlier try may have done is
+ * not said to be undone: it is only not tried again.
+ */
+export function withdrawal(call: OpenCall, everything: boolean): 'cancel' | 'stop trying' | null {
+  if (call.state === 'uncertain') return null
+  if (isOurs(call.tool) || call.effect === 'read' || call.effect === null) return 'cancel'
+  if (!everything || call.isInFlight) return null
+  return call.isInDoubt ? 'stop trying' : 'cancel'
 }
 
 /** Whether a call in doubt may be sent again; a server may have forgotten a key that is too old. */

@@ -1,10 +1,8 @@
 /** The open calls of one run: issued, decided, tried, asked about and resolved, each step on the record before it has effect. */
 import { AppError, type EventBodies, type IssuedCall, type ProgramEnd, toText } from '#model'
 import {
-  doubtOf,
   dueOf,
   endResult,
-  fresh,
   type Hidden,
   isOurs,
   issuedBody,
@@ -16,19 +14,19 @@ import {
   reopened,
   repeats,
   resultMember,
-  verdictOn,
-  withoutCode,
+  withdrawal,
 } from './call.ts'
 import type { Desk } from './desk.ts'
 import { Flight } from './flight.ts'
-import { editOf } from './fork.ts'
-import { denial, denied, expired, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
-import { keyOf } from './idempotency-key.ts'
+import { denial, expired, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
+import { openCall } from './issue.ts'
 import { delivery, type RecordedCall } from './journal.ts'
+import { judge, mayBeSent } from './judge.ts'
 import { placeOf } from './place.ts'
 import { type Spent, spend } from './spent.ts'
 import { tellerOf } from './tell.ts'
 import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
+import { wakeAt } from './wake.ts'
 
 type Resolved = EventBodies['call.resolved']
 
@@ -73,13 +71,10 @@ export class Calls {
   }
 
   async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
-    const { catalog, chain, journal } = this.#desk
+    const { catalog, chain } = this.#desk
     const definition = isOurs(issued.tool) ? null : ((await catalog.tool(issued.tool)) ?? null)
     if (this.#closed || this.#desk.isStopped()) return
-    const effect = definition?.effect ?? null
-    const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
-    const edited = editOf(journal.started, id)
-    const call: OpenCall = { ...withoutCode(issued), ...key, ...edited, ...fresh(id, now), definition, effect }
+    const call = openCall(issued, { id, now, definition }, this.#desk)
     this.open.set(id, call)
     this.#spent.calls += 1
     chain.append('call.issued', issuedBody(call))
@@ -133,13 +128,12 @@ export class Calls {
     else this.#cancel(call, 'the run is over')
   }
 
-  /** Ends what nobody needs any more: always timers and reads, and on a full stop also what was never sent. */
+  /** Ends what nobody needs any more; `everything` on a full stop of the run. */
   cancelOpen(program: string, everything: boolean, why: string): void {
-    const below = [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
-    for (const call of below) {
-      const harmless = isOurs(call.tool) || call.effect === 'read' || call.effect === null
-      const unsent = call.attempt === 0 || call.state === 'asking'
-      if (call.state !== 'uncertain' && (harmless || (everything && unsent))) this.#cancel(call, why)
+    for (const call of [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))) {
+      const step = withdrawal(call, everything)
+      if (step === 'cancel') this.#cancel(call, why)
+      if (step === 'stop trying') call.abort.abort()
     }
   }
 
@@ -168,9 +162,11 @@ export class Calls {
     if (call?.state !== 'uncertain') return
     const told = withoutSecrets(body, call, this.#desk.secrets)
     this.#desk.chain.append('call.settled', told)
+    if (told.how !== 'again') return this.#resolve(call, 'settled', settledResult(call, told), 'human')
+    call.isApproved = true
+    if (!mayBeSent(call, this.#desk)) return
     call.state = 'moving'
-    if (told.how === 'again') return this.#again(call)
-    this.#resolve(call, 'settled', settledResult(call, told), 'human')
+    this.#again(call)
   }
 
   #again(call: OpenCall): void {
@@ -180,21 +176,35 @@ export class Calls {
   }
 
   #repeat(call: OpenCall, recorded: RecordedCall): void {
-    if (call.definition !== null && repeats(recorded, this.#desk.now())) this.#send(call)
-    else call.state = 'uncertain'
+    if (call.definition === null || !repeats(recorded, this.#desk.now())) call.state = 'uncertain'
+    else if (mayBeSent(call, this.#desk)) this.#send(call)
+    else this.#hold(call)
+  }
+
+  /** Policy does not let it out any more. What an earlier try may have done, a human has to find out; a read did nothing. */
+  #hold(call: OpenCall): void {
+    if (call.isInDoubt && call.effect !== 'read') this.#doubt(call)
+    else this.#route(call)
+  }
+
+  #doubt(call: OpenCall): void {
+    call.isInDoubt = true
+    call.state = 'uncertain'
+    this.#desk.rested()
   }
 
   #route(call: OpenCall): void {
-    const refusal = refusalOf(call, this.#desk, this.#spent)
-    if (refusal !== null) return this.#refuse(call, refusal)
-    const verdict = verdictOn(call, this.#desk.policy)
-    const pretended = verdict.then === 'deny' ? undefined : this.#desk.pretend?.(call)
-    if (pretended !== undefined) return this.#resolve(call, 'answered', pretended.result, pretended.by)
-    const doubt = doubtOf(call, this.#desk.secrets)
-    if (verdict.then === 'allow' && doubt !== null) return this.#ask(call, doubt)
-    if (verdict.then === 'allow') return this.#send(call)
-    if (verdict.then === 'ask') return this.#ask(call, verdict.because)
-    this.#refuse(call, denied(call, verdict))
+    const judged = judge(call, this.#desk, this.#spent)
+    switch (judged.then) {
+      case 'send':
+        return this.#send(call)
+      case 'ask':
+        return this.#ask(call, judged.because)
+      case 'refuse':
+        return this.#refuse(call, judged.error)
+      case 'pretend':
+        return this.#resolve(call, 'answered', judged.pretended.result, judged.pretended.by)
+    }
   }
 
   #ask(call: OpenCall, because: string): void {
@@ -218,22 +228,18 @@ export class Calls {
     call.timer?.abort()
     call.state = 'moving'
     if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
-    const verdict = verdictOn(call, this.#desk.policy)
-    if (verdict.then === 'deny') return this.#refuse(call, denied(call, verdict))
-    this.#again(call)
+    call.isApproved = true
+    return mayBeSent(call, this.#desk) ? this.#again(call) : this.#hold(call)
   }
 
   #startTimer(call: OpenCall): void {
-    const fire = () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine')
-    this.#later(call, this.#desk.pretend === null ? dueOf(call, this.#desk.now()) : call.issuedAt, fire)
+    const due = this.#desk.pretend === null ? dueOf(call, this.#desk.now()) : call.issuedAt
+    this.#later(call, due, () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine'))
   }
 
   #later(call: OpenCall, due: number, step: () => void): void {
-    const timer = new AbortController()
-    call.timer = timer
-    const over = this.#desk.pause(Math.max(0, due - this.#desk.now()), timer.signal)
-    const wake = () => (this.#isOpen(call) && !timer.signal.aborted ? step() : undefined)
-    over.then(() => this.#guard(wake)).catch(() => {})
+    const isDue = () => this.#isOpen(call) && !call.timer!.signal.aborted
+    wakeAt(due, call, this.#desk, () => this.#guard(() => void (isDue() && step())))
   }
 
   #send(call: OpenCall): void {
@@ -245,10 +251,9 @@ export class Calls {
     const began = this.#desk.now()
     const tries = triesOf(call, this.#desk, () => this.#isOpen(call))
     const outcome = await tryUntilKnown(call.effect!, tries)
-    const isLanded = this.#isLanding && outcome?.outcome === 'answered' && this.open.has(call.id)
-    if (outcome !== null && (isLanded || this.#isOpen(call))) this.#known(call, outcome, this.#desk.now() - began)
-    else if (this.#isOpen(call)) this.#cancel(call, 'the run is over')
+    const isLanded = this.#isLanding && outcome.outcome === 'answered' && this.open.has(call.id)
     const next = this.#flight.leave(call, this.#isOpen)
+    if (isLanded || this.#isOpen(call)) this.#known(call, outcome, this.#desk.now() - began)
     if (next !== undefined) this.#send(next)
   }
 
@@ -256,17 +261,12 @@ export class Calls {
 
   #known(call: OpenCall, outcome: Outcome, ms: number): void {
     if ('error' in outcome && outcome.error.code === 'UPSTREAM_STATE_LOST') this.#desk.lost(outcome.error)
-    switch (outcome.outcome) {
-      case 'answered':
-        return this.#resolve(call, 'answered', outcome, 'upstream', ms)
-      case 'not_sent':
-        return this.#resolve(call, 'not_sent', { ok: false, error: outcome.error }, 'engine', ms)
-      case 'given_up':
-        return this.#resolve(call, 'cancelled', { ok: false, error: outcome.error }, 'engine', ms)
-      case 'in_doubt':
-        call.state = 'uncertain'
-        return this.#desk.rested()
-    }
+    if (outcome.outcome === 'held') return this.#hold(call)
+    if (outcome.outcome === 'ended') return this.#cancel(call, 'the run is over')
+    if (outcome.outcome === 'in_doubt') return this.#doubt(call)
+    if (outcome.outcome === 'answered') return this.#resolve(call, 'answered', outcome, 'upstream', ms)
+    const as = outcome.outcome === 'given_up' ? 'cancelled' : outcome.outcome
+    this.#resolve(call, as, { ok: false, error: outcome.error }, 'engine', ms)
   }
 
   #refuse(call: OpenCall, error: AppError): void {

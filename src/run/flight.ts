@@ -25,11 +25,12 @@ export class Flight {
     return next
   }
 
-  /** Resolves when none is under way any more that may be made only once, at the latest after a moment. */
+  /** Resolves when none is at its server any more that may be made only once, at the latest after a moment. */
   async landed(pause: Desk['pause']): Promise<void> {
     const over = new AbortController()
     const last = new Promise<void>((resolve) => {
-      this.#left = () => [...this.#under].some(({ effect }) => effect === 'unsafe') || resolve()
+      const isAwaited = ({ effect, isInFlight }: OpenCall) => effect === 'unsafe' && isInFlight
+      this.#left = () => [...this.#under].some(isAwaited) || resolve()
       this.#left()
     })
     await Promise.race([last, pause(limits.landingMsMax, over.signal)])

@@ -119,9 +119,12 @@ function fold(journal: Journal, event: Event, text: TextOf, ownedMs: number): vo
       spend(journal.spent, bytesOf(event.body, heard), event.body.usage)
       break
     }
-    case 'approval.asked':
-      callOf(journal, event.body.call).asked = event.body
+    case 'approval.asked': {
+      const call = callOf(journal, event.body.call)
+      call.asked = event.body
+      delete call.answered
       break
+    }
     case 'approval.answered': {
       const call = callOf(journal, event.body.call)
       call.answered = event.body

@@ -13,7 +13,8 @@ export type Mocks = {
   calls?: JsonObject
 }
 
-export type Pretend = (call: OpenCall) => { result: Result; by: 'mock' | 'record' | 'engine' }
+export type Pretended = { result: Result; by: 'mock' | 'record' | 'engine' }
+export type Pretend = (call: OpenCall) => Pretended
 
 /** What the record holds as the result of the same tool with the same bytes of arguments. */
 export type Recorded = (tool: string, args: string) => string | undefined

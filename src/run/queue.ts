@@ -1,10 +1,14 @@
 /**
- * The seam between a run and whoever makes its calls. A try that is durably on the record is handed over; its outcome comes back.
+ * The seam between a run and the component that makes its calls. A try is handed over, its maker takes what the try needs
+ * (a slot of the server, a connection), commits it to the record, and only then sends it; its outcome comes back.
  *
  * What every driver keeps, in one process or across many:
+ * - `commit` writes `call.sent`, durably. It is called at most once for a try, when nothing but the request itself is left
+ *   to do: what still waits for a slot was not sent, and no human is asked about it after a crash. Nothing leaves the
+ *   process before it has resolved to true; after false nothing leaves at all, and the try is `not_sent`.
  * - A try is named by run, call and attempt. Handed over twice, or delivered twice, it is made once while it is under way.
- * - `hand` resolves with exactly one of the three outcomes and never rejects. A maker that is lost before it had the try is `not_sent`;
- *   one that is lost with it is `unknown`, and so is whatever else a driver cannot tell.
+ * - `hand` resolves with exactly one of the three outcomes and never rejects. A maker that is lost before the commit leaves the
+ *   try `not_sent`; one that is lost after it, `unknown`, and so is whatever else a driver cannot tell.
  * - Outcomes come in any order, each to the one who handed that try over.
  * - An aborted signal reaches the maker. It asks; the outcome is still what the maker says of it, or `unknown`.
  * - The true values of secrets are in `args`: what leaves the process is the driver's to seal.
@@ -27,13 +31,16 @@ export type Work = {
   attendant?: Attendant
 }
 
+/** Puts the try on the record, durably; false where it must not be sent any more. */
+export type Commit = () => Promise<boolean>
+
 export type Queue = {
-  hand(work: Work, signal: AbortSignal): Promise<Try>
+  hand(work: Work, signal: AbortSignal, commit: Commit): Promise<Try>
   leftovers(owner: ProcessId): Promise<void>
 }
 
 /** Whoever makes a try: it says itself whether the request left. */
-export type Maker = (work: Work, signal: AbortSignal) => Promise<Try>
+export type Maker = (work: Work, signal: AbortSignal, commit: Commit) => Promise<Try>
 
 type Local = { make: Maker; leftovers: Queue['leftovers'] }
 
@@ -41,12 +48,12 @@ type Local = { make: Maker; leftovers: Queue['leftovers'] }
 export function openLocalQueue({ make, leftovers }: Local): Queue {
   const under = new Map<string, Promise<Try>>()
   return {
-    hand(work, signal) {
+    hand(work, signal, commit) {
       const name = `${work.run} ${work.call} ${work.attempt}`
       const known = under.get(name)
       if (known !== undefined) return known
       if (signal.aborted) return Promise.resolve({ outcome: 'not_sent', error: cancelled(work) })
-      const outcome = made(make, work, signal).finally(() => under.delete(name))
+      const outcome = made(make, work, signal, commit).finally(() => under.delete(name))
       under.set(name, outcome)
       return outcome
     },
@@ -57,17 +64,22 @@ export function openLocalQueue({ make, leftovers }: Local): Queue {
 /** The catalogue makes the calls; what a dead owner had started, its guard ends. */
 export function catalogQueue(catalog: Catalog): Queue {
   return openLocalQueue({
-    make: ({ tool, args, call: _, attempt: __, ...work }, signal) => catalog.try(tool, args, { ...work, signal }),
+    make: ({ tool, args, call: _, attempt: __, ...work }, signal, commit) =>
+      catalog.try(tool, args, { ...work, signal, commit }),
     leftovers: (owner) => catalog.leftoversOf(owner),
   })
 }
 
-/** A maker that breaks had the try: what became of it is not known. */
-async function made(make: Maker, work: Work, signal: AbortSignal): Promise<Try> {
+/** Of a maker that breaks after the commit it is not known what it did; before it, it did nothing. */
+async function made(make: Maker, work: Work, signal: AbortSignal, commit: Commit): Promise<Try> {
+  let isCommitted = false
   try {
-    return await make(work, signal)
+    return await make(work, signal, async () => {
+      isCommitted = await commit()
+      return isCommitted
+    })
   } catch (error) {
-    return { outcome: 'unknown', error: toAppError(error) }
+    return { outcome: isCommitted ? 'unknown' : 'not_sent', error: toAppError(error) }
   }
 }
 

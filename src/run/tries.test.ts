@@ -10,8 +10,11 @@ const answered: Try = { outcome: 'answered', ok: true, value: 1 }
 const toolError: Try = { outcome: 'answered', ok: false, error: new AppError('TOOL_ERROR', 'no') }
 const notSent: Try = { outcome: 'not_sent', error }
 const unknown: Try = { outcome: 'unknown', error }
+const timeout: Try = { outcome: 'unknown', error: new AppError('CALL_TIMEOUT', 'late') }
+const changed: Try = { outcome: 'not_sent', error: new AppError('TOOL_CHANGED', 'another') }
+const noRoom: Try = { outcome: 'not_sent', error: new AppError('BUDGET_EXCEEDED', 'full') }
 
-async function outcomeOf(effect: Effect, tries: Try[], slow = 0, isLast = () => false) {
+async function outcomeOf(effect: Effect, tries: Try[], slow = 0, isLast = () => false, isInDoubt = () => false) {
   let made = 0
   let time = 0
   const make = async () => {
@@ -20,18 +23,21 @@ async function outcomeOf(effect: Effect, tries: Try[], slow = 0, isLast = () => 
   }
   const outcome = await tryUntilKnown(effect, {
     now: () => time,
-    sent: async () => true,
     make,
-    pause: async () => {},
+    pause: async (ms) => {
+      time += ms
+    },
     signal,
     isLast,
+    isInDoubt,
   })
-  return [outcome?.outcome, made]
+  return [outcome.outcome, made]
 }
 
 test('tryUntilKnown() makes an unsafe call again only when it was surely not sent', async () => {
   assert.deepEqual(await outcomeOf('unsafe', [notSent, answered]), ['answered', 2])
-  assert.deepEqual(await outcomeOf('unsafe', [notSent]), ['not_sent', 3])
+  assert.deepEqual(await outcomeOf('unsafe', [changed]), ['not_sent', 1])
+  assert.deepEqual(await outcomeOf('unsafe', [noRoom]), ['not_sent', 3])
   assert.deepEqual(await outcomeOf('unsafe', [unknown, answered]), ['in_doubt', 1])
   assert.deepEqual(await outcomeOf('unsafe', [notSent, unknown, answered]), ['in_doubt', 2])
 })
@@ -40,7 +46,9 @@ test('tryUntilKnown() repeats what is safe to repeat, within limits', async () =
   for (const effect of ['read', 'idempotent', 'keyed:id'] as const) {
     assert.deepEqual(await outcomeOf(effect, [unknown, unknown, answered]), ['answered', 3])
     assert.deepEqual(await outcomeOf(effect, [unknown]), ['given_up', 4])
-    assert.deepEqual(await outcomeOf(effect, [unknown], 6000), ['given_up', 1])
+    assert.deepEqual(await outcomeOf(effect, [unknown], 6000), ['given_up', 2])
+    assert.deepEqual(await outcomeOf(effect, [timeout], 6000), ['given_up', 1])
+    assert.deepEqual(await outcomeOf(effect, [notSent, unknown]), ['given_up', 5])
   }
 })
 
@@ -48,16 +56,20 @@ test("tryUntilKnown() takes the tool's own error as its answer", async () => {
   assert.deepEqual(await outcomeOf('read', [toolError, answered]), ['answered', 1])
 })
 
-test('tryUntilKnown() makes no try that the record did not take', async () => {
-  const outcome = await tryUntilKnown('read', {
-    now: () => 0,
-    sent: async () => false,
-    pause: async () => {},
-    signal,
-    isLast: () => false,
-    make: () => assert.fail('nothing may leave'),
-  })
-  assert.equal(outcome, null)
+test('tryUntilKnown() waits for a server that cannot be reached, for five seconds', async () => {
+  const away = (tries: number) => [...Array<Try>(tries).fill(notSent), answered]
+  for (const effect of ['read', 'unsafe'] as const) {
+    assert.deepEqual(await outcomeOf(effect, away(7)), ['answered', 8])
+    assert.deepEqual(await outcomeOf(effect, [notSent]), ['not_sent', 10])
+    assert.deepEqual(await outcomeOf(effect, [notSent], 2000), ['not_sent', 4])
+  }
+})
+
+test('tryUntilKnown() says of nothing that it was not sent where an earlier try may have been', async () => {
+  const inDoubt = () => true
+  assert.deepEqual(await outcomeOf('unsafe', [changed], 0, undefined, inDoubt), ['in_doubt', 1])
+  assert.deepEqual(await outcomeOf('idempotent', [changed], 0, undefined, inDoubt), ['given_up', 1])
+  assert.deepEqual(await outcomeOf('idempotent', [unknown, changed]), ['given_up', 2])
 })
 
 test('tryUntilKnown() tries nothing again while the run is being stopped, also when that comes during its pause', async () => {

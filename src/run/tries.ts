@@ -1,4 +1,14 @@
-/** How a call is tried until its outcome is known: the three outcomes of a try, and what each allows. */
+/**
+ * How a call is tried until its outcome is known.
+ *
+ *   hand over ──► wait for a slot and a connection ──► judge, commit call.sent ──► send ──► outcome
+ *      ▲                     │                              │                                 │
+ *      └───── not sent ◄─────┴──────── ended, or held ◄─────┘         answered: that is it ◄──┤
+ *      └───── unknown, where repeating is safe ◄──────────────────────────────────────────────┘
+ *
+ * What may have been done before is never said to be undone.
+ */
+import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   AppError,
@@ -16,82 +26,125 @@ import {
 import type { Secrets } from '#record'
 import { argumentsToSend, type Hidden, type OpenCall } from './call.ts'
 import type { Desk } from './desk.ts'
+import { mayBeSent } from './judge.ts'
 
 type Made = Try | ({ outcome: 'answered' } & Hidden)
+
+/** The call was ended before anything was sent; or policy, asked as it was about to be sent, did not let it out. */
+type Unsent = { outcome: 'ended' } | { outcome: 'held' }
 
 export type Outcome =
   | Exclude<Made, { outcome: 'unknown' }>
   | { outcome: 'given_up'; error: AppError }
   | { outcome: 'in_doubt' }
+  | Unsent
 
-/** `sent` puts the try on the record, durably, before it is made; it says no when the call was ended meanwhile. */
 export type Tries = {
-  sent(): Promise<boolean>
-  make(): Promise<Made>
+  /** One try. It is on the record, durably, before a byte of it leaves. */
+  make(): Promise<Made | Unsent>
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
   now(): number
   /** True when the run is being stopped: what was tried may be answered, but nothing is tried again. */
   isLast(): boolean
+  /** An earlier try may have had its effect: a call that is not sent now is not known to be undone. */
+  isInDoubt(): boolean
 }
 
 /** Not sent: again, whatever the tool. Answered: that is it. Unknown: again only where repeating is safe. */
-export async function tryUntilKnown(
-  effect: Effect,
-  { sent, make, pause, now, signal, isLast }: Tries,
-): Promise<Outcome | null> {
+export async function tryUntilKnown(effect: Effect, tries: Tries): Promise<Outcome> {
+  const { make, pause, now, signal, isLast, isInDoubt } = tries
   const began = now()
-  for (let tries = 1; ; tries++) {
-    if (!(await sent())) return null
+  const failures = { not_sent: 0, unknown: 0, since: Number.POSITIVE_INFINITY }
+  for (let pauseMs: number = limits.retryMsMin; ; pauseMs = Math.min(2 * pauseMs, limits.retryMsMax)) {
     const outcome = await make()
-    if (outcome.outcome === 'answered') return outcome
-    const final = outcome.error.fate === 'give_up' || tries >= limits.notSentTriesMax || isLast()
-    if (outcome.outcome === 'not_sent' && final) return outcome
-    if (outcome.outcome === 'unknown') {
-      if (!mayRepeat(effect)) return { outcome: 'in_doubt' }
-      if (isLast() || tries > limits.unknownTriesMax || now() - began > limits.unknownTriesWithinMs) {
-        return { outcome: 'given_up', error: outcome.error }
-      }
-    }
-    await pause(50 * 2 ** tries, signal).catch(() => {})
-    if (isLast()) return outcome.outcome === 'not_sent' ? outcome : { outcome: 'given_up', error: outcome.error }
+    if (outcome.outcome === 'ended' && isInDoubt() && !mayRepeat(effect)) return { outcome: 'in_doubt' }
+    if (outcome.outcome !== 'not_sent' && outcome.outcome !== 'unknown') return outcome
+    failures[outcome.outcome] += 1
+    failures.since = Math.min(failures.since, now())
+    const isDoubtful = isInDoubt() || failures.unknown > 0
+    if (outcome.outcome === 'unknown' && !mayRepeat(effect)) return { outcome: 'in_doubt' }
+    const isFinal = outcome.outcome === 'unknown' ? isLastUnknown : isLastUnsent
+    if (isLast() || isFinal(outcome.error, failures, { began, now: now() })) return givenUp(effect, outcome, isDoubtful)
+    await pause(pauseMs, signal).catch(() => {})
+    if (isLast()) return givenUp(effect, outcome, isDoubtful)
   }
 }
 
-type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'isStopped'> &
+type Failures = { not_sent: number; unknown: number; since: number }
+type Times = { began: number; now: number }
+
+/** A time-out has used its time already; any other failure has as long from the first one on. */
+function isLastUnknown({ code }: AppError, { unknown, since }: Failures, { began, now }: Times): boolean {
+  const from = code === 'CALL_TIMEOUT' ? began : since
+  return unknown > limits.unknownTriesMax || now - from > limits.unknownTriesWithinMs
+}
+
+/** A server that cannot be reached may be back in a moment, for instance because it was killed and is started again. */
+function isLastUnsent({ code, fate }: AppError, { not_sent: tries, since }: Failures, { now }: Times): boolean {
+  if (fate === 'give_up') return true
+  if (code !== 'UPSTREAM_UNREACHABLE') return tries >= limits.notSentTriesMax
+  return tries >= limits.unreachableTriesMax || now - since > limits.unreachableMsMax
+}
+
+type Failed = { outcome: 'not_sent' | 'unknown'; error: AppError }
+
+/** Nothing may be said to be undone that an earlier try may have done. */
+function givenUp(effect: Effect, { outcome, error }: Failed, isDoubtful: boolean): Outcome {
+  if (outcome === 'not_sent' && !isDoubtful) return { outcome, error }
+  return mayRepeat(effect) ? { outcome: 'given_up', error } : { outcome: 'in_doubt' }
+}
+
+type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'isStopped' | 'policy'> &
   Pick<Tries, 'now' | 'pause'>
 
-/** Commit before effect: a try is on the record, durably, before a byte of it leaves. True secrets are put in at the last moment. */
+/**
+ * Commit before effect: the maker of the try calls `commit` when it has a slot and a connection, and sends only then.
+ * True secrets are put in at the last moment.
+ */
 export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): Tries {
   const { chain, queue, secrets, journal, attendant, now, pause, isStopped } = desk
   const { server } = splitToolId(call.tool)!
   const trace = parseTraceparent(journal.started.traceparent)
-  return {
-    now,
-    pause,
-    isLast: isStopped,
-    signal: call.abort.signal,
-    sent: async () => {
-      if (!isOpen() || isStopped()) return false
-      call.attempt += 1
-      const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
-      chain.append('call.sent', { call: call.id, attempt: call.attempt, ...edited })
-      await chain.durable()
-      return isOpen()
-    },
-    make: async () => {
-      const { id, attempt, definition, timeoutMs = limits.callTimeoutMsDefault } = call
-      const { value: args } = secrets.reveal(argumentsToSend(call), server)
-      const live = {
-        ...(trace && { traceparent: traceparentOf(trace, chain.run, id) }),
-        ...(call.whole && { whole: true }),
-        ...(attendant && { attendant }),
-      }
-      const work = { run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs, ...live }
-      const made = await queue.hand(work, call.abort.signal)
-      return made.outcome === 'answered' && made.ok ? withoutSecrets(made, secrets, server) : made
-    },
+
+  /** Null where the try may be sent: it is on the record. */
+  async function commit(attempt: number): Promise<Unsent | null> {
+    if (!isOpen() || isStopped()) return { outcome: 'ended' }
+    if (!mayBeSent(call, desk)) return { outcome: 'held' }
+    call.attempt = attempt
+    call.isInFlight = true
+    const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
+    chain.append('call.sent', { call: call.id, attempt, ...edited })
+    await chain.durable()
+    return isOpen() ? null : { outcome: 'ended' }
   }
+
+  async function make(): Promise<Made | Unsent> {
+    const { id, definition, timeoutMs = limits.callTimeoutMsDefault } = call
+    const { value: args } = secrets.reveal(argumentsToSend(call), server)
+    const live = {
+      ...(trace && { traceparent: traceparentOf(trace, chain.run, id) }),
+      ...(call.whole && { whole: true }),
+      ...(attendant && { attendant }),
+    }
+    const attempt = call.attempt + 1
+    const work = { run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs, ...live }
+    const commits: Promise<Unsent | null>[] = []
+    const made = await queue.hand(work, call.abort.signal, async () => {
+      const committed = commit(attempt)
+      commits.push(committed)
+      // A record that refuses the event breaks the run, not the maker: that is thrown below.
+      return (await committed.catch(() => undefined)) === null
+    })
+    // With an answer it stays in flight until that is on the record: a process that ends waits for it.
+    if (made.outcome !== 'answered') call.isInFlight = false
+    if (made.outcome === 'unknown') call.isInDoubt = true
+    for (const unsent of await Promise.all(commits)) if (unsent !== null) return unsent
+    assert(commits.length === 1 || made.outcome === 'not_sent', 'nothing is sent before it is committed, once')
+    return made.outcome === 'answered' && made.ok ? withoutSecrets(made, secrets, server) : made
+  }
+
+  return { now, pause, isLast: isStopped, signal: call.abort.signal, isInDoubt: () => call.isInDoubt, make }
 }
 
 type Answered = Extract<Try, { ok: true }>

@@ -12,7 +12,7 @@ import { allApprovals, isExpired } from './open-approvals.ts'
 import { planOf } from './preview.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
 import { writtenLine } from './written-line.ts'
-import { checkYes } from './yes.ts'
+import { checkYes, refuseDenied } from './yes.ts'
 
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
@@ -115,6 +115,7 @@ export async function settleCall(
     throw invalid('call', `call ${call} of this run is not in doubt`, call)
   }
   if (settling.how === 'done') refuseDeep('value', settling.value)
+  if (settling.how === 'again') refuseDenied(parts, view, found)
   const { name: who, kind: from } = caller.actor
   const before = settlementsOf(parts.store, run, call).length
   await parts.store.send(run, 'call.settled', { call, ...settling, who, from })

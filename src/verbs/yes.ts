@@ -8,9 +8,13 @@ import type { CallView, RunView } from './run-view.ts'
 /** The engine judges it again as it sends the call; here whoever answers is told in time. */
 export async function checkYes(parts: Parts, view: RunView, call: CallView, edited: Json | undefined): Promise<void> {
   if (edited !== undefined) await checkEdited(parts, call, edited)
-  const { store, policy } = parts
+  refuseDenied(parts, view, call, edited)
+}
+
+/** No human's word sends what the configuration denies: neither a yes to a question nor "again" to a call in doubt. */
+export function refuseDenied({ store, policy }: Parts, view: RunView, call: CallView, edited?: Json): void {
   const { tool, effect } = call
-  const args = edited === undefined ? (store.value(call.args) as Json) : edited
+  const args = edited ?? (store.value(call.edited ?? call.args) as Json)
   const permissions = narrower(view.started.permissions, policy.permissions)
   const rules = [...policy.rules, ...standingRules(store, permissions)]
   const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, permissions, rules)

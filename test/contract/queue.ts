@@ -18,6 +18,8 @@ const tool = { id: 'w:step', server: 'w', name: 'step', effect: 'unsafe' } as To
 const never = new AbortController().signal
 
 const workOf = (call: string, attempt = 1): Work => ({ run, call, attempt, tool, args: { call }, timeoutMs: 1000 })
+/** A record that takes everything. */
+const recorded = async () => true
 const answer = (value: string): Try => ({ outcome: 'answered', ok: true, value })
 
 /** Makers that wait until the test says what became of each try. */
@@ -30,7 +32,8 @@ function byHand(): {
   const open = new Map<string, PromiseWithResolvers<Try>>()
   const begun: string[] = []
   const signals: AbortSignal[] = []
-  const make: Maker = ({ call, attempt }, signal) => {
+  const make: Maker = async ({ call, attempt }, signal, commit) => {
+    if (!(await commit())) return { outcome: 'not_sent', error: new AppError('CANCELLED', 'it was ended') }
     begun.push(`${call} ${attempt}`)
     signals.push(signal)
     const waiting = Promise.withResolvers<Try>()
@@ -56,19 +59,19 @@ export function queueContract(name: string, open: OpenQueue): void {
         seen.push(work)
         return answer('done')
       })
-      assert.deepEqual(await queue.hand(workOf('1'), never), answer('done'))
+      assert.deepEqual(await queue.hand(workOf('1'), never, recorded), answer('done'))
       assert.deepEqual(seen, [workOf('1')])
     })
 
     test('a try that is handed over twice while it is under way is made once, and both hear of it', async (t) => {
       const { make, begun, end } = byHand()
       const { queue } = await open(t, make)
-      const both = Promise.all([queue.hand(workOf('1'), never), queue.hand(workOf('1'), never)])
+      const both = Promise.all([queue.hand(workOf('1'), never, recorded), queue.hand(workOf('1'), never, recorded)])
       await until(() => begun.length > 0)
       assert.deepEqual(begun, ['1 1'])
       end('1 1', answer('once'))
       assert.deepEqual(await both, [answer('once'), answer('once')])
-      const again = queue.hand(workOf('1', 2), never)
+      const again = queue.hand(workOf('1', 2), never, recorded)
       await until(() => begun.length > 1)
       end('1 2', answer('another try'))
       assert.deepEqual(await again, answer('another try'))
@@ -79,7 +82,7 @@ export function queueContract(name: string, open: OpenQueue): void {
       const { make, begun, end } = byHand()
       const { queue } = await open(t, make)
       const calls = ['1', '2', '3.1', '3.2']
-      const handed = calls.map((call) => queue.hand(workOf(call), never))
+      const handed = calls.map((call) => queue.hand(workOf(call), never, recorded))
       await until(() => begun.length === calls.length)
       for (const call of calls.toReversed()) end(`${call} 1`, answer(call))
       assert.deepEqual(await Promise.all(handed), calls.map(answer))
@@ -88,8 +91,8 @@ export function queueContract(name: string, open: OpenQueue): void {
     test('a maker that is lost with its try leaves it unknown, never rejected, and takes no other with it', async (t) => {
       const { make, begun, end } = byHand()
       const { queue } = await open(t, make)
-      const lost = queue.hand(workOf('1'), never)
-      const other = queue.hand(workOf('2'), never)
+      const lost = queue.hand(workOf('1'), never, recorded)
+      const other = queue.hand(workOf('2'), never, recorded)
       await until(() => begun.length === 2)
       end('1 1', new Error('the worker is gone'))
       const outcome = await lost
@@ -103,7 +106,7 @@ export function queueContract(name: string, open: OpenQueue): void {
       const { make, begun, signals, end } = byHand()
       const { queue } = await open(t, make)
       const cancel = new AbortController()
-      const handed = queue.hand(workOf('1'), cancel.signal)
+      const handed = queue.hand(workOf('1'), cancel.signal, recorded)
       await until(() => begun.length === 1)
       cancel.abort()
       await until(() => signals[0]!.aborted)
@@ -114,10 +117,36 @@ export function queueContract(name: string, open: OpenQueue): void {
     test('what is cancelled before it is handed over is not sent, and reaches nobody', async (t) => {
       const { make, begun } = byHand()
       const { queue } = await open(t, make)
-      const outcome = await queue.hand(workOf('1'), AbortSignal.abort())
+      const outcome = await queue.hand(workOf('1'), AbortSignal.abort(), recorded)
       assert.equal(outcome.outcome, 'not_sent')
       assert.ok(outcome.outcome === 'not_sent' && outcome.error instanceof AppError)
       assert.deepEqual(begun, [])
+    })
+
+    test('a maker that is lost before the commit has sent nothing', async (t) => {
+      const commits: string[] = []
+      const { queue } = await open(t, async () => {
+        throw new Error('no slot will ever be free')
+      })
+      const outcome = await queue.hand(workOf('1'), never, async () => commits.push('1') > 0)
+      assert.deepEqual([outcome.outcome, commits], ['not_sent', []])
+    })
+
+    test('a try is committed once, when its maker is ready to send it, and one that is refused then is not sent', async (t) => {
+      const order: string[] = []
+      const { queue } = await open(t, async ({ call }, _, commit) => {
+        order.push(`slot ${call}`)
+        if (!(await commit())) return { outcome: 'not_sent', error: new AppError('CANCELLED', 'it was ended') }
+        order.push(`sent ${call}`)
+        return answer(call)
+      })
+      const commitAs = (call: string, isOpen: boolean) => async () => {
+        order.push(`commit ${call}`)
+        return isOpen
+      }
+      assert.deepEqual(await queue.hand(workOf('1'), never, commitAs('1', true)), answer('1'))
+      assert.equal((await queue.hand(workOf('2'), never, commitAs('2', false))).outcome, 'not_sent')
+      assert.deepEqual(order, ['slot 1', 'commit 1', 'sent 1', 'slot 2', 'commit 2'])
     })
 
     test('leftovers() resolves when nothing of a dead owner is alive any more', async (t) => {

@@ -17,6 +17,9 @@ import { openLocalQueue } from '#run'
 
 export type Dice = () => number
 
+type CallOptions = Parameters<Catalog['try']>[2]
+type Trying = { signal: AbortSignal; attempt: number; commit: () => Promise<boolean> }
+
 export const effects: Effect[] = ['read', 'idempotent', 'keyed:key', 'unsafe']
 
 const hash = (text: string) => createHash('sha256').update(text).digest()
@@ -142,12 +145,15 @@ export class World {
     told: (tool: Tool) => tool,
     problemOf: () => null,
     problemOfServer: () => null,
-    try: async (tool: Tool, args: unknown, { signal }: { signal: AbortSignal }) => {
+    try: async (tool: Tool, args: unknown, { signal, attempt, commit }: Trying) => {
       const { call } = args as { call: string }
-      const sent = this.#disk.events.filter((event) => event.type === 'call.sent' && event.body.call === call).length
-      assert.ok(sent > 0, `call ${call} left before it was on the record`)
-      const fate = this.#dice()
       const error = new AppError('UPSTREAM_UNREACHABLE', 'the world is rough')
+      await wander(this.#dice)
+      if (this.#dice() < 0.05) return { outcome: 'not_sent' as const, error }
+      assert.ok(!this.#disk.has('call.sent', call, attempt), `call ${call} is on the record before it has a slot`)
+      if (!(await commit())) return { outcome: 'not_sent' as const, error }
+      assert.ok(this.#disk.has('call.sent', call, attempt), `call ${call} left before it was on the record`)
+      const fate = this.#dice()
       if (fate < 0.08) return { outcome: 'not_sent' as const, error }
       await wander(this.#dice)
       const text = JSON.stringify(args)
@@ -162,7 +168,8 @@ export class World {
   } as unknown as Catalog
 
   readonly queue = openLocalQueue({
-    make: ({ tool, args, timeoutMs }, signal) => this.catalog.try(tool, args, { timeoutMs, signal }),
+    make: ({ tool, args, attempt }, signal, commit) =>
+      this.catalog.try(tool, args, { attempt, signal, commit } as unknown as CallOptions),
     leftovers: async () => {},
   })
 }
