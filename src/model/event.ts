@@ -102,6 +102,8 @@ export type EventBodies = {
   }
   'call.settled': {
     call: string
+    /** The try whose outcome is said: the word does not hold for another. */
+    attempt?: number
     how: 'done' | 'failed' | 'again'
     value?: Json
     text?: string

@@ -53,6 +53,8 @@ export const limits = {
   /** Whoever waits for the database asks again this often: SQLite alone would sleep longer and longer, and starve. */
   storeBusyStepMs: 10,
   foreignPollMs: 50,
+  /** How often an answer to a run is looked at again, because another came in between. */
+  inboxTriesMax: 100,
   retentionDaysDefault: 180,
   artifactBytesMax: 20 * 1024 * 1024,
   artifactNameBytesMax: 255,

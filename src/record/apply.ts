@@ -123,10 +123,12 @@ function refuseTakenKey(ledger: Ledger, key: string): void {
   const taken = ledger
     .sql('SELECT run FROM request JOIN run USING (id) WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?')
     .get(key, key)
-  if (!taken) return
-  const existing = taken.run as RunId
+  if (taken) throw keyTaken(taken.run as RunId)
+}
+
+export function keyTaken(existing: RunId): AppError {
   const details = `run ${existing} has it already`
-  throw new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {
     param: 'key',
     details,
     existing,
@@ -143,9 +145,25 @@ function closeRun(ledger: Ledger, run: string, head: Head): void {
   appendHome(ledger, oneEntry('run.closed', head.at, { run, head: head.hash, count: head.n }))
 }
 
-function send(ledger: Ledger, { run, type, box }: Extract<Ask, { kind: 'send' }>): void {
-  if (isFinished(findRun(ledger, run).status)) throw finished('answer', run)
+type Send = Extract<Ask, { kind: 'send' }>
+
+/** Under the write lock, of several who answer at once one is first; the others hear that something changed. */
+function send(ledger: Ledger, { run, type, box, expected }: Send): 'changed' | undefined {
+  const { status, n } = findRun(ledger, run)
+  if (isFinished(status)) throw finished('answer', run)
+  if (expected !== undefined && hasChanged(ledger, run, n, expected)) return 'changed'
   ledger.sql('INSERT INTO inbox (run, type, box) VALUES (?, ?, ?)').run(run, type, box)
+  return undefined
+}
+
+function hasChanged(ledger: Ledger, run: string, n: number, expected: NonNullable<Send['expected']>): boolean {
+  const { last } = ledger.sql('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?').get(run) as {
+    last: number
+  }
+  if (last > expected.last) return true
+  if ('count' in expected) return n !== expected.count
+  const row = ledger.sql('SELECT answer FROM approval WHERE approval = ? AND run = ?').get(expected.approval, run)
+  return row?.answer !== null
 }
 
 export type Taken = { epoch: number; n: number; at: number }

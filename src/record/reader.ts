@@ -67,6 +67,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   const rare = database.prepare(`SELECT line FROM event WHERE ${rareHome} AND type = ? AND n > ? ORDER BY n`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
+  const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
   const sealed = database.prepare('SELECT placeholder, server, box FROM sealed WHERE run = ?')
 
@@ -141,6 +142,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       const rows = inbox.all(run) as { id: number; type: InboxItem['type']; box: Uint8Array }[]
       return rows.map(({ id, type, box }) => ({ id, type, body: JSON.parse(openSealed(box, run, sealingKey())) }))
     },
+    lastInbox: (run: RunId) => lastInbox.get(run)!.last as number,
     runsWithInbox: () => withInbox.all().map(({ run }) => run as RunId),
     sealed(run: RunId): SealedSecret[] {
       const rows = sealed.all(run) as { placeholder: string; server: string; box: Uint8Array }[]

@@ -29,10 +29,16 @@ export type ChainWrite = {
   leaves: { status: RunStatus; callCount: number | null } | null
 }
 
+/**
+ * What must still be so for an entry of the inbox: the approval is open, or the chain has so many events. `last` is the
+ * newest entry that the sender has seen.
+ */
+export type Expected = { approval: string } | { count: number }
+
 export type Ask =
   | ChainWrite
   | { kind: 'home'; entries: Entries }
-  | { kind: 'send'; run: string; type: InboxType; box: Uint8Array }
+  | { kind: 'send'; run: string; type: InboxType; box: Uint8Array; expected?: Expected & { last: number } }
   | { kind: 'take'; run: string; owner: string | null; epoch: number }
   | { kind: 'purge'; run: string; at: number; by: { who: string; from: string } }
   | { kind: 'checkpoint'; at: number }

@@ -25,6 +25,7 @@ import { openQueue } from './queue.ts'
 import { openReader, type RunRow, type Stats } from './reader.ts'
 import { prepareDatabase } from './schema.ts'
 import { sealText } from './seal.ts'
+import { type Look, sendTo } from './send.ts'
 
 export type Store = {
   readonly home: string
@@ -58,8 +59,11 @@ export type Store = {
   value<Value>(member: Stored<Value>): Value
   /** Its first characters and its size, without reading all of it. */
   glimpse(member: Stored<unknown>, characters: number): { text: string; bytes: number }
-  /** An answer for a run that another process may own. */
-  send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void>
+  /**
+   * An answer for a run that another process may own. With `look`, only if what it looked at is still so when the answer is
+   * written; it is asked again where something changed.
+   */
+  send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type], look?: Look): Promise<void>
   /** What was sent to a run and not taken up yet, in the order in which it came. */
   inbox(run: RunId): InboxItem[]
   /** True values of the secrets of a run that is not finished. */
@@ -122,8 +126,14 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
     return openChain({ run, ...(taken as Taken), opens: null, sealed: sealed(run), asking: asking(run) }, world)
   }
 
-  async function send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type]): Promise<void> {
-    await queue.ask({ kind: 'send', run, type, box: sealText(JSON.stringify(body), run, seal()) })
+  async function send<Type extends InboxType>(
+    run: RunId,
+    type: Type,
+    body: EventBodies[Type],
+    look?: Look,
+  ): Promise<void> {
+    const sealed = (to: RunId, text: string) => sealText(text, to, seal())
+    await sendTo({ queue, lastInbox: reader.lastInbox, seal: sealed }, run, type, body, look)
     changes.look()
   }
 

@@ -159,7 +159,7 @@ export class Calls {
 
   settle(body: EventBodies['call.settled']): void {
     const call = this.open.get(body.call)
-    if (call?.state !== 'uncertain') return
+    if (call?.state !== 'uncertain' || (body.attempt ?? call.attempt) !== call.attempt) return
     const told = withoutSecrets(body, call, this.#desk.secrets)
     this.#desk.chain.append('call.settled', told)
     if (told.how !== 'again') return this.#resolve(call, 'settled', settledResult(call, told), 'human')

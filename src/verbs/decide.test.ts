@@ -76,6 +76,68 @@ test('settle() lets one of two that settle a call at once hold, and tells the ot
   assert.equal((await verbs.resume(String(id), caller)).result, 41 + held)
 })
 
+const doubtful = `const pending = mcp.fx.add({ key: 'x', by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {} return (await pending).total`
+
+test('settle() tells who comes second also where the same person says something else, and their word changes nothing', async (t) => {
+  const space = workspace(t)
+  const [verbs, elsewhere] = [await openSpace(space), await openSpace(space)]
+  const id = String((await run(verbs, doubtful)).run)
+  const done = (total: number) => ({ how: 'done' as const, value: { total } })
+  await verbs.settle(id, '1', { how: 'again' }, caller, false)
+  for (const settling of [done(41), { how: 'failed' as const, text: 'no' }, { how: 'again' as const }]) {
+    const second = elsewhere.settle(id, '1', settling, caller, false)
+    await assert.rejects(second, { code: 'INVALID_INPUT_PARAM', message: /it was settled before, by test/ })
+  }
+  assert.equal(verbs.store.inbox(id as never).length, 1)
+  const other = await run(verbs, doubtful)
+  const said = [41, 42, 43, 44].map((total) => {
+    const who = total % 2 === 0 ? verbs : elsewhere
+    return who.settle(String(other.run), '1', done(total), caller, false).then(() => total)
+  })
+  const held = (await Promise.allSettled(said)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  assert.equal(held.length, 1)
+  assert.equal((await verbs.resume(String(other.run), caller)).result, held[0])
+})
+
+test('settle() speaks of one try: what was said of an earlier one does not hold for the next', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  const id = String((await run(verbs, doubtful)).run)
+  const early = { call: '1', attempt: 0, how: 'done', value: { total: 1 }, who: 'test', from: 'cli' } as const
+  await verbs.store.send(id as never, 'call.settled', early)
+  assert.equal((await verbs.resume(id, caller)).status, 'uncertain')
+  const answer = await verbs.settle(id, '1', { how: 'done', value: { total: 2 } }, caller, true)
+  assert.equal(answer.result, 2)
+  const settled = verbs.store.events(id as never, { type: 'call.settled' })
+  assert.deepEqual(
+    settled.map(({ body }) => (body as { attempt: number }).attempt),
+    [1],
+  )
+})
+
+test('decide() tells who comes second also where the same person edited the arguments otherwise', async (t) => {
+  const { space, verbs } = await open(t)
+  const elsewhere = await openSpace(space)
+  for (let round = 0; round < 5; round++) {
+    const asked = await run(verbs, add(`r${round}`))
+    const { id } = questions(asked)[0]!
+    const edits = ['a', 'b', 'c'].map((name) => ({ key: `r${round}${name}`, by: 1 }))
+    const said = edits.map((args, i) =>
+      [verbs, elsewhere][i % 2]!.decide(id, { answer: 'approved', args }, caller, false),
+    )
+    const answers = await Promise.allSettled(said)
+    const held = answers.findIndex(({ status }) => status === 'fulfilled')
+    assert.deepEqual(answers.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
+    for (const refused of answers.filter((answer) => answer.status === 'rejected')) {
+      assert.equal(refused.reason.code, 'INVALID_INPUT_PARAM')
+      assert.match(refused.reason.message, /it was approved before, by test/)
+    }
+    await verbs.resume(String(asked.run), caller)
+    assert.deepEqual(done(space, 'add').at(-1)!.args, edits[held])
+  }
+  assert.equal(done(space, 'add').length, 5)
+})
+
 test('decide() refuses an answer that comes too late, which the program hears as an expiry', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const { space, verbs } = await open(t)

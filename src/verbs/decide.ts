@@ -1,20 +1,17 @@
-/** What humans decide about runs: approvals, calls in doubt, and the end of a run. */
+/** What humans decide about runs: approvals, and the end of a run. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type EventBodies, type Json, type JsonObject, limits, type RunId } from '#model'
+import { AppError, type EventBodies, type JsonObject, limits, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy } from '#run'
 import { answerOf } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
-import { invalid, refuseDeep } from './input.ts'
 import { allApprovals, isExpired } from './open-approvals.ts'
 import { planOf } from './preview.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
 import { writtenLine } from './written-line.ts'
-import { checkYes, refuseDenied } from './yes.ts'
-
-export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
+import { checkYes } from './yes.ts'
 
 const finished = ['done', 'failed', 'cancelled']
 
@@ -24,7 +21,7 @@ export function openApprovals({ store }: Parts): JsonObject[] {
 
 /**
  * The answer is bound to the digest of the arguments that were asked about. Of several who answer at once the first holds, and
- * the others are told.
+ * the others are told: the question must still be open when the answer is written.
  */
 export async function decideApproval(parts: Parts, id: string, decision: Decision, caller: Caller, goOn: boolean) {
   const { store } = parts
@@ -43,8 +40,10 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
     who,
     from,
   }
-  await store.send(run, 'approval.answered', body)
-  refuseSecond(store, run, body)
+  await store.send(run, 'approval.answered', body, () => {
+    refuseAnswered(store, run, asked)
+    return { approval: asked.approval }
+  })
   if (line?.scope === 'always') {
     const { rule, permissions } = line
     await store.appendHome('policy.changed', { rule, who, from, approval: asked.approval, permissions })
@@ -58,19 +57,19 @@ type Found = { view: RunView; call: CallView; asked: EventBodies['approval.asked
 function findApproval({ store }: Parts, id: string): Found {
   const found = store.approval(id)
   if (found === undefined) throw notOpen(id, 'it was answered, its run is over, or it never was')
-  const view = viewRun(store, found.run)
   const asked = found.asked.body
-  refuseAnswered(store, view, asked)
+  refuseAnswered(store, found.run, asked)
+  const view = viewRun(store, found.run)
   return { view, call: view.calls.find(({ call }) => call === asked.call)!, asked }
 }
 
-function refuseAnswered(store: Store, view: RunView, asked: EventBodies['approval.asked']): void {
-  const { run } = view.row
-  const before = answerTo(store, run, asked.approval)
+function refuseAnswered(store: Store, run: RunId, { approval, expiresAt }: EventBodies['approval.asked']): void {
+  const before = answerTo(store, run, approval)
   if (before !== undefined) throw answeredBefore(before)
-  if (!isExpired(asked)) return
-  const message = `Cannot answer the approval ${asked.approval}: nobody did in time, it expired at ${asked.expiresAt}; "metier run resume ${run}" goes on without it`
-  throw new AppError('APPROVAL_EXPIRED', message, { approval: asked.approval, run, expiresAt: asked.expiresAt })
+  if (store.approval(approval)?.answer !== null) throw notOpen(approval, 'its call or its run is over')
+  if (!isExpired({ expiresAt })) return
+  const message = `Cannot answer the approval ${approval}: nobody did in time, it expired at ${expiresAt}; "metier run resume ${run}" goes on without it`
+  throw new AppError('APPROVAL_EXPIRED', message, { approval, run, expiresAt })
 }
 
 /** The first answer to a question, from the record or on its way into it. */
@@ -82,16 +81,6 @@ function answerTo(store: Store, run: RunId, approval: string): EventBodies['appr
   )[0]
 }
 
-/** An answer that came second, or after the end of the call, is none. */
-function refuseSecond(store: Store, run: RunId, given: EventBodies['approval.answered']): void {
-  const first = answerTo(store, run, given.approval)
-  if (first === undefined) throw notOpen(given.approval, 'the run ended or was cancelled')
-  // Secrets in what was typed are taken out on the way into the record: what else was said tells two answers apart.
-  const told = ({ args, reason, ...rest }: typeof given) =>
-    JSON.stringify([rest, args === undefined, reason === undefined])
-  if (told(first) !== told(given)) throw answeredBefore(first)
-}
-
 function answeredBefore({ approval, answer, who, from }: EventBodies['approval.answered']): AppError {
   return notOpen(approval, `it was ${answer} before, by ${who} (${from})`)
 }
@@ -99,44 +88,6 @@ function answeredBefore({ approval, answer, who, from }: EventBodies['approval.a
 function notOpen(id: string, details: string): AppError {
   const message = `Cannot answer the approval "${id}": it is not open, ${details}; "metier approvals" lists what is`
   return new AppError('INVALID_INPUT_PARAM', message, { param: 'id', details, value: id })
-}
-
-export async function settleCall(
-  parts: Parts,
-  run: RunId,
-  call: string,
-  settling: Settling,
-  caller: Caller,
-  goOn: boolean,
-) {
-  const view = viewRun(parts.store, run)
-  const found = view.calls.find((candidate) => candidate.call === call)
-  if (found?.status !== 'sent' || view.row.status === 'running') {
-    throw invalid('call', `call ${call} of this run is not in doubt`, call)
-  }
-  if (settling.how === 'done') refuseDeep('value', settling.value)
-  if (settling.how === 'again') refuseDenied(parts, view, found)
-  const { name: who, kind: from } = caller.actor
-  const before = settlementsOf(parts.store, run, call).length
-  await parts.store.send(run, 'call.settled', { call, ...settling, who, from })
-  const first = settlementsOf(parts.store, run, call)[before]
-  if (first?.how !== settling.how || first.who !== who || first.from !== from) throw settledBefore(call, first)
-  return moveOn(parts, run, caller, goOn)
-}
-
-type Settled = EventBodies['call.settled']
-
-/** What was said of a call in doubt, from the record and on its way into it. */
-function settlementsOf({ events, inbox }: Store, run: RunId, call: string): Settled[] {
-  return [...events(run, { type: 'call.settled' }), ...inbox(run)].flatMap(({ type, body }) =>
-    type === 'call.settled' && body.call === call ? [body] : [],
-  )
-}
-
-/** Of several who settle a call at once the first holds, and the others are told. */
-function settledBefore(call: string, first: Settled | undefined): AppError {
-  const why = first === undefined ? 'its run is over' : `it was settled before, by ${first.who} (${first.from})`
-  return invalid('call', `call ${call} of this run is not in doubt: ${why}`, call)
 }
 
 export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason?: string): Promise<JsonObject> {
@@ -153,7 +104,7 @@ export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason
 }
 
 /** After an answer a run without an owner is resumed by a gateway, else here, unless the caller only wanted it recorded. */
-async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<JsonObject> {
+export async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<JsonObject> {
   if (!goOn) return { ...answerOf(parts.store, run), resumed: 'not yet' }
   if (await isTakenUp(parts, run)) return { ...answerOf(parts.store, run), resumed: 'elsewhere' }
   return { ...(await resume(parts, run, caller, caller.waitMs ?? null)), resumed: 'here' }

@@ -20,7 +20,7 @@ function isSent(store: Store, run: RunId, { approval }: Asked): boolean {
   return store.inbox(run).some(({ type, body }) => type === 'approval.answered' && body.approval === approval)
 }
 
-export function isExpired({ expiresAt }: Asked): boolean {
+export function isExpired({ expiresAt }: Pick<Asked, 'expiresAt'>): boolean {
   return Date.parse(expiresAt) <= Date.now()
 }
 
