@@ -18,6 +18,7 @@ export function callerOf({ mcpReq, http }: ServerContext, clientName: string | u
   const traceparent = [mcpReq._meta?.traceparent, http?.req?.headers.get('traceparent')].find(parseTraceparent)
   return {
     actor: { kind: 'mcp', name: actorName(nameIn(mcpReq.envelope) ?? boundedName(clientName), http?.authInfo) },
+    ...subjectOf(http?.authInfo),
     signal: cancelSignal(mcpReq.signal),
     ...(key !== undefined && { key }),
     ...(traceparent !== undefined && { traceparent: String(traceparent) }),
@@ -57,8 +58,13 @@ function nameIn(envelope: unknown): string | null {
 
 /** Where people are told apart, the record says who it was. */
 function actorName(client: string, auth: AuthInfo | undefined): string {
+  const { subject } = subjectOf(auth)
+  return subject === undefined ? client : `${subject} (${client})`
+}
+
+function subjectOf(auth: AuthInfo | undefined): { subject?: string } {
   const subject = auth?.extra?.subject
-  return typeof subject === 'string' ? `${subject} (${client})` : client
+  return typeof subject === 'string' ? { subject } : {}
 }
 
 function boundedName(name = 'unknown'): string {

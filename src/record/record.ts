@@ -3,7 +3,7 @@
  * durable when it says so; it refuses whoever does not own a run, and every record it cannot vouch for.
  */
 
-export { ownedByAnother } from './apply.ts'
+export { keyTaken, ownedByAnother } from './apply.ts'
 export type { Asked } from './approvals.ts'
 export { openArtifactFolder } from './artifact-folder.ts'
 export { artifactName } from './artifact-name.ts'

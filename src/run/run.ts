@@ -31,7 +31,9 @@ import { type Heard, heardOf, openPrograms } from './programs.ts'
 import { watchRun } from './provenance.ts'
 import { catalogQueue, type Queue } from './queue.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
+import { isSameRequest } from './same-request.ts'
 import { openStanding, runPolicy } from './standing.ts'
+import { startByKey } from './start-by-key.ts'
 import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
 import type { Settlement } from './stop.ts'
 
@@ -54,7 +56,10 @@ export { type Structure, type StructureNode, structureOf } from './structure/str
 export type { Rehearsal, Settlement }
 
 export type Engine = {
+  /** Refuses a key that a run has already; the error's context names it as `existing`. */
   start(request: RunRequest): Promise<ActiveRun>
+  /** Whether the run was started with this very request. */
+  isOf(run: RunId, request: RunRequest): boolean
   resume(run: RunId, by: string, live?: Live): Promise<ActiveRun>
   /** Goes another way from call `at` on; that call gets `args` where they are given. */
   fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
@@ -107,6 +112,7 @@ export function openEngine(parts: Parts): Engine {
   const standing = openStanding(store)
   const programs = openPrograms(boxes, config.record.operations)
   const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
+  const begunOf = (run: RunId) => readJournal(store.events(run, { type: 'run.started' }), store.text)
   /** What is about to be owned here: whoever closes waits for it, so that it is left in order. */
   const entering = new Set<Promise<ActiveRun>>()
   let closing = false
@@ -188,17 +194,6 @@ export function openEngine(parts: Parts): Engine {
     return row?.status !== 'interrupted' && row?.owner !== store.process
   }
 
-  /** Requests with one key that meet here share one run; elsewhere the record decides who was first. */
-  const start = (request: RunRequest): Promise<ActiveRun> => {
-    const { key } = request
-    if (key === undefined) return startAnew(request)
-    const sooner = starting.get(key)
-    if (sooner !== undefined) return sooner
-    const run = startAnew(request).finally(() => starting.delete(key))
-    starting.set(key, run)
-    return run
-  }
-
   const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
     const seed = takeChance(32).toString('hex')
     const { clean, seals } = withoutSecrets(request, seed, config)
@@ -237,7 +232,7 @@ export function openEngine(parts: Parts): Engine {
 
   /** What may keep us from going on with a run is looked at before it is ours: else nobody could. */
   const fitFor = async (run: RunId): Promise<Prepared> => {
-    const begun = readJournal(store.events(run, { type: 'run.started' }), store.text)
+    const begun = begunOf(run)
     checkServers(begun.started, catalog)
     return preparedFor(begun, boxes)
   }
@@ -284,7 +279,18 @@ export function openEngine(parts: Parts): Engine {
     await Promise.allSettled([...active.values()].map((run) => run.leave()))
   }
   const isBusy = () => active.size + entering.size + starting.size + resuming.size > 0
-  return { start, resume, fork, replay, active: (run) => active.get(run), isBusy, close }
+  const isOf = (run: RunId, request: RunRequest) =>
+    isSameRequest(request, { started: begunOf(run).started, sealed: store.sealed(run) }, config)
+  return {
+    start: startByKey(starting, startAnew),
+    isOf,
+    resume,
+    fork,
+    replay,
+    active: (run) => active.get(run),
+    isBusy,
+    close,
+  }
 }
 
 function leaving(): AppError {

@@ -55,7 +55,7 @@ export function startedBody(
   }
   return {
     intent,
-    mode: mocks === undefined ? 'run' : maxBranches === undefined ? 'dry-run' : 'explore',
+    mode: modeOf(mocks, maxBranches),
     ...(mocks === undefined ? {} : { mocks }),
     ...(maxBranches === undefined ? {} : { maxBranches }),
     plan: { kind, source, digest },
@@ -71,6 +71,10 @@ export function startedBody(
     ...(key === undefined ? {} : { key }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
+}
+
+export function modeOf(mocks: Mocks | undefined, maxBranches: number | undefined) {
+  return mocks === undefined ? 'run' : maxBranches === undefined ? 'dry-run' : 'explore'
 }
 
 export function narrowed(given: Budget, asked: Partial<Budget> = {}): Budget {

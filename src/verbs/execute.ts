@@ -21,6 +21,7 @@ import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, refuseDeep, textOf } from './input.ts'
 import { isExpired } from './open-approvals.ts'
 import { withPreview } from './preview.ts'
+import { earlierHolder, refuseOtherRequest, scopedKey } from './request-key.ts'
 import { notFound, type RunView, viewOf, viewRun } from './run-view.ts'
 import { suggest } from './suggest.ts'
 import { madeFrom, wholeTold } from './whole.ts'
@@ -28,6 +29,8 @@ import { madeFrom, wholeTold } from './whole.ts'
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {
   actor: Actor
+  /** Who it is, where the door tells people apart. */
+  subject?: string
   signal?: AbortSignal
   key?: string
   waitMs?: number | null
@@ -58,15 +61,25 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
   const request = readInput(input, caller)
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
   if (request.plan === null) return suggest(parts.catalog, request.intent!)
+  const { actor, traceparent } = caller
+  const { key } = request
+  const scoped = key === undefined ? {} : { key: scopedKey(key, caller) }
+  const asked = { ...request, ...scoped, plan: request.plan, actor, ...(traceparent && { traceparent }) }
+  const earlier = key === undefined ? undefined : earlierHolder(parts.store, key, caller)
+  const holder = earlier ?? (await startOrHolder(parts, { ...asked, ...liveOf(caller) }))
+  if (typeof holder !== 'string') return settle(parts, holder, caller, request.waitMs)
+  refuseOtherRequest(parts, holder, asked)
+  return resume(parts, holder, caller, request.waitMs)
+}
+
+/** The run that was started, or the one that has the request's key already. */
+async function startOrHolder({ engine }: Parts, request: RunRequest): Promise<ActiveRun | RunId> {
   try {
-    const { actor, traceparent } = caller
-    const asked = { ...request, plan: request.plan, actor, ...(traceparent && { traceparent }) }
-    const active = await parts.engine.start({ ...asked, ...liveOf(caller) })
-    return await settle(parts, active, caller, request.waitMs)
+    return await engine.start(request)
   } catch (error) {
     const holder = error instanceof AppError ? error.context.existing : undefined
     if (holder === undefined) throw error
-    return resume(parts, holder as RunId, caller, request.waitMs)
+    return holder as RunId
   }
 }
 

@@ -1,0 +1,38 @@
+/** The key that names a request: it answers with the run that it started, to the same subject and for the same request only. */
+import { hash } from 'node:crypto'
+import { AppError, type RunId } from '#model'
+import type { Store } from '#record'
+import type { Engine, RunRequest } from '#run'
+
+/** Who asks, where the door tells people apart. */
+type Asker = { subject?: string }
+
+/**
+ * Each subject that the door tells apart has keys of its own. Callers without one (the terminal, a gateway without OAuth)
+ * share theirs: whoever repeats a request after a lost answer may come by another way.
+ */
+export function scopedKey(key: string, { subject }: Asker): string {
+  return subject === undefined ? key : `${hash('sha256', subject).slice(0, 32)} ${key}`
+}
+
+/** A run that the subject started when keys were not yet kept apart: the record names it as the actor. */
+export function earlierHolder(store: Store, key: string, { subject }: Asker): RunId | undefined {
+  const run = subject === undefined ? undefined : store.runByKey(key)
+  const name = run === undefined ? undefined : store.started([run]).get(run)?.actor.name
+  return name?.startsWith(`${subject} (`) ? run : undefined
+}
+
+/** A key that is given to another request by mistake must neither run it nor answer for it. */
+export function refuseOtherRequest(
+  { store, engine }: { store: Store; engine: Engine },
+  holder: RunId,
+  request: RunRequest,
+): void {
+  if (store.isPurged(holder) || engine.isOf(holder, request)) return
+  const details = `it names the request of run ${holder}, which has another plan or other arguments; take another key`
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {
+    param: 'key',
+    details,
+    run: holder,
+  })
+}
