@@ -26,6 +26,7 @@ import { told, toldList } from './told.ts'
 import { problemOf } from './validate.ts'
 
 export { type Attendant, type Heard, type Progress, passableCapabilities, type Question } from './attend.ts'
+export { boxWords } from './box-words.ts'
 export { certainProblems, type Open } from './certain.ts'
 export { declarationsOf } from './declarations.ts'
 export type { CatalogOptions, ToolList } from './entry.ts'

@@ -8,7 +8,8 @@ import {
   SdkHttpError,
   type Tool as ToolDefinition,
 } from '@modelcontextprotocol/client'
-import { AppError, limits, type ServerConfig } from '#model'
+import { AppError, limits, type ServerConfig, type ServerSandbox } from '#model'
+import type { ServerBox } from '#sandbox'
 import { listenFor, listsOf, type Peer } from './attend.ts'
 import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
@@ -33,11 +34,16 @@ export type Surroundings = {
   secrets: readonly string[]
   /** The server says what its tools are; resolves when that is on the record. */
   changed: (definitions: ToolDefinition[]) => Promise<void>
+  /** Opens the box that a server's configuration wants. */
+  box: (asked: AskedBox) => Promise<ServerBox>
   /** How long opening the conversation may take. */
   startMsMax: () => number
   /** For whom the conversation is held, where it is not for everybody. */
   peer?: Peer
 }
+
+/** What is boxed: the command as it would be started without. */
+export type AskedBox = Extract<ServerConfig, { type: 'stdio' }> & { sandbox: ServerSandbox; signal: AbortSignal }
 
 /** One way to open the conversation: as we remember it, by asking first, in the old manner, or in the oldest. */
 type Manner = {
@@ -113,8 +119,13 @@ function isNotThere(error: unknown): boolean {
   return causesOf(error).some((cause) => cause instanceof SdkHttpError && [400, 404, 405].includes(cause.status ?? 0))
 }
 
-function openWire(config: ServerConfig, { guard, baseEnv, oauth }: Surroundings, { overSse }: Manner): Wire {
-  if (config.type === 'stdio') return new StdioWire({ ...config, env: { ...definedOf(baseEnv), ...config.env }, guard })
+function openWire(config: ServerConfig, { guard, baseEnv, oauth, box }: Surroundings, { overSse }: Manner): Wire {
+  if (config.type === 'stdio') {
+    const env = { ...definedOf(baseEnv), ...config.env }
+    const { sandbox } = config
+    const put = sandbox && box && ((signal: AbortSignal) => box({ ...config, sandbox, env, signal }))
+    return new StdioWire({ ...config, env, guard, ...(put && { box: put }) })
+  }
   const { url, headers } = config
   const request = oauth?.fetch ?? fetch
   return overSse ? new SseWire(url, headers, request) : new HttpWire(url, headers, request)

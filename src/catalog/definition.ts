@@ -53,8 +53,9 @@ export function serverDigest(config: ServerConfig, secrets: readonly string[]): 
   if (config.type !== 'stdio') {
     return sha256({ type: config.type, url: hide(config.url), headers: hideMap(config.headers) })
   }
-  const { type, command, args, env, cwd } = config
-  return sha256({ type, command: hide(command), args: args.map(hide), env: hideMap(env), cwd })
+  const { type, command, args, env, cwd, sandbox } = config
+  const box = sandbox === null ? {} : { sandbox }
+  return sha256({ type, command: hide(command), args: args.map(hide), env: hideMap(env), cwd, ...box })
 }
 
 /** The same whatever the order of keys. */

@@ -1,5 +1,6 @@
 /** One server as the catalogue knows it: what it said last, in this life of ours or in an earlier one, and how to ask it again. */
 import { AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
+import { openServerBox } from '#sandbox'
 import { within } from './abortable.ts'
 import { recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
@@ -28,6 +29,8 @@ export type CatalogOptions = {
   keys?: string
   /** Asked where a server needs a login, instead of saying that it does. */
   authorize?: Authorize
+  /** Where the boxes of servers keep what they need, and what none of them is shown. */
+  boxes?: { folder: string; hidden: readonly string[] }
   log?: (line: string) => void
 }
 
@@ -66,6 +69,7 @@ export function linesOf({ upstream, passages }: Entry) {
 export function openEntry(name: string, options: CatalogOptions, { guard, pins, moved }: World): Entry {
   const { servers, folder, baseEnv, secrets = [], log } = options
   const config = servers[name]!
+  const boxes = { folder: options.boxes?.folder ?? `${folder}-boxes`, hidden: options.boxes?.hidden ?? [] }
   const digest = serverDigest(config, secrets)
   const remembered = recall(folder, name, digest)
   let era: Era | null = remembered?.era ?? null
@@ -100,6 +104,7 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     oauth,
     secrets,
     era: () => era,
+    box: (asked) => openServerBox({ ...asked, server: name, ...boxes }),
     startMsMax: () => (entry.tools === null ? limits.upstreamFirstStartMsMax : limits.upstreamStartMsMax),
     opened,
     changed,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { inOneLine, isObject, limits } from '#model'
+import type { ServerBox } from '#sandbox'
 import { within } from './abortable.ts'
 import { descendantsOf, killAll } from './descendants.ts'
 import { enterScript, type Guard } from './guard.ts'
@@ -18,6 +19,8 @@ export type StdioOptions = {
   env: Record<string, string>
   cwd: string
   guard: Guard
+  /** Puts a box around the command; absent: it runs unconfined. */
+  box?: (signal: AbortSignal) => Promise<ServerBox>
 }
 
 export class StdioWire implements Transport {
@@ -33,6 +36,8 @@ export class StdioWire implements Transport {
   #closing: Promise<void> | null = null
   #over = false
   #graceUntil = 0
+  #box: ServerBox | null = null
+  readonly #stopped = new AbortController()
 
   constructor(options: StdioOptions) {
     this.#options = options
@@ -46,6 +51,11 @@ export class StdioWire implements Transport {
   /** The end of what the server wrote there. */
   get stderr(): string {
     return this.#tail.text()
+  }
+
+  /** Connections that its box refused since this was asked last. */
+  takeRefusals(): string[] {
+    return this.#box?.takeRefusals() ?? []
   }
 
   /** Why it ended, once it has. */
@@ -66,7 +76,10 @@ export class StdioWire implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, args, env, cwd, guard } = this.#options
+    const { guard, box } = this.#options
+    this.#box = (await box?.(this.#stopped.signal)) ?? null
+    if (this.#closing !== null) throw new Error('the server was stopped while it started')
+    const { command, args, env, cwd } = this.#box?.command ?? this.#options
     const child = spawn('/bin/sh', ['-c', enterScript(env, guard.firstMark), 'sh', command, ...args], {
       cwd,
       env,
@@ -116,6 +129,7 @@ export class StdioWire implements Transport {
   }
 
   async #stop(): Promise<void> {
+    this.#stopped.abort()
     const child = this.#child
     if (this.#over || child?.pid === undefined) return this.#finish()
     const below = descendantsOf(child.pid)
@@ -176,6 +190,7 @@ export class StdioWire implements Transport {
   #finish(): void {
     if (this.#over) return
     this.#over = true
+    this.#box?.close()
     this.onclose?.()
   }
 }

@@ -4,6 +4,7 @@ import { type AppError, isObject, type Json, type JsonObject, type ServerConfig,
 import { abortable } from './abortable.ts'
 import type { CallOptions } from './attend.ts'
 import { Backoff } from './backoff.ts'
+import { withBoxWords } from './box-words.ts'
 import { callTool } from './call-tool.ts'
 import { type Connection, connect, type Era, type Surroundings, unreachable, type Wire } from './connect.ts'
 import { listTools } from './list-tools.ts'
@@ -85,7 +86,9 @@ export class Upstream {
         const { line, connection } = await this.#living(options.signal)
         const problem = this.#options.problemOf(tool)
         if (problem !== null) return { outcome: 'not_sent', error: problem }
-        return await this.#callIn(line, connection, tool, args, { ...options, meanwhile })
+        const outcome = await this.#callIn(line, connection, tool, args, { ...options, meanwhile })
+        const { wire } = connection
+        return withBoxWords(outcome, this.#options.config, wire instanceof StdioWire ? wire.takeRefusals() : [])
       } finally {
         leave()
       }

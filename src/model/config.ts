@@ -29,8 +29,28 @@ export type OauthConfig = {
   redirectPort: number
 }
 
+/** A box around a server of this machine: what it sees of the disk, where it may write, what it reaches. All else is not there. */
+export type ServerSandbox = {
+  tier: 'os'
+  /** Absolute. Those of `write` can be read too. */
+  folders: string[]
+  write: string[]
+  /** `host` (ports 80 and 443) or `host:port`. */
+  hosts: string[]
+}
+
+type StdioConfig = {
+  type: 'stdio'
+  command: string
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+  /** Null: it runs unconfined, as whoever started us. */
+  sandbox: ServerSandbox | null
+}
+
 export type ServerConfig =
-  | (ServerCommon & { type: 'stdio'; command: string; args: string[]; env: Record<string, string>; cwd: string })
+  | (ServerCommon & StdioConfig)
   | (ServerCommon & { type: 'http' | 'sse'; url: string; headers: Record<string, string>; oauth: OauthConfig })
 
 export type PolicyRule = {

@@ -12,4 +12,12 @@ export const serverLimits = {
   configLookMs: 500,
   /** So long after a change a request may still begin with the configuration from before. */
   configLeaveMs: 10_000,
+  /** Of the folder for temporary files in the box of a server. */
+  serverBoxTmpBytesMax: 512 * 1024 * 1024,
+  /** How long a package may take to be installed into the box of a server. */
+  serverInstallMsMax: 110_000,
+  /** Scripts whose first line names another program, one after the other. */
+  interpretersMax: 4,
+  /** Connections that the box of a server refused, as a failed call names them. */
+  refusalsToldMax: 3,
 } as const

@@ -53,7 +53,8 @@ test('parseConfig() reads the example of the interface whole', () => {
       "mcpServers": { // comments and trailing commas are fine
         "fs": { "command": "npx", "args": ["-y", "server-filesystem", "\${PWD}"], "env": {},
                 "effects": { "write_file": "idempotent", "move_file": "unsafe", "pay": "keyed:idempotency_key" },
-                "stateful": false, "concurrency": 32, "idleMs": 300000 },
+                "stateful": false, "concurrency": 32, "idleMs": 300000,
+                "sandbox": { "tier": "os", "folders": ["\${PWD}"], "write": ["drafts"], "hosts": ["example.org", "[::1]:80"] } },
         "web": { "type": "http", "url": "https://example.org/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } },
       },
       "expose": ["fs:read_file"],
@@ -70,8 +71,10 @@ test('parseConfig() reads the example of the interface whole', () => {
   const common = { stateful: false, concurrency: 32, idleMs: 300_000 }
   const effects = { write_file: 'idempotent', move_file: 'unsafe', pay: 'keyed:idempotency_key' }
   const args = ['-y', 'server-filesystem', '/project']
+  const hosts = ['example.org', '[::1]:80']
+  const sandbox = { tier: 'os', folders: ['/project'], write: ['/project/drafts'], hosts }
   assert.deepEqual(config.servers, {
-    fs: { ...common, effects, type: 'stdio', command: 'npx', args, env: {}, cwd: '/project' },
+    fs: { ...common, effects, type: 'stdio', command: 'npx', args, env: {}, cwd: '/project', sandbox },
     web: {
       ...common,
       effects: {},
@@ -324,4 +327,13 @@ test('parseConfig() passes over ourselves, where a host has written us into its 
     '{"mcpServers":{"metier":{"command":"npx","args":["-y","metier","serve","--stdio"]},"fs":{"command":"x"}}}'
   const config = parseConfig({ file: '/project/.mcp.json', text: source, home: '/h', env: {}, directory: '/project' })
   assert.deepEqual(Object.keys(config.servers), ['fs'])
+})
+
+test('parseConfig() refuses a box that would hold less than it says', () => {
+  const box = (sandbox: object, server: object = { command: 'x' }) =>
+    problemsOf({ servers: { s: { ...server, sandbox } } })
+  assert.deepEqual(Object.keys(box({ folder: ['/a'] })), ['/servers/s/sandbox/folder'])
+  assert.deepEqual(Object.keys(box({ tier: 'gvisor' })), ['/servers/s/sandbox/tier'])
+  assert.deepEqual(Object.keys(box({ hosts: ['https://example.org/'] })), ['/servers/s/sandbox/hosts'])
+  assert.deepEqual(Object.keys(box({}, { url: 'https://example.org/mcp' })), ['/servers/s/sandbox'])
 })

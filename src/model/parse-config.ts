@@ -1,5 +1,5 @@
 /** The text of a configuration file becomes one frozen Config, or one error that names every problem at once. */
-import type { Config, OauthConfig, PolicyRule, ServerConfig } from './config.ts'
+import type { Config, OauthConfig, PolicyRule, ServerConfig, ServerSandbox } from './config.ts'
 import { AppError } from './errors.ts'
 import { Fields, type Findings, isJson, isString, type Problem } from './fields.ts'
 import { tiers } from './isolation.ts'
@@ -120,10 +120,29 @@ function readStdio(reading: Reading, fields: Fields) {
   const cwd = fields.string('cwd', '.')
   collectNamed(reading, argumentPairs(args))
   collectNamed(reading, Object.entries(env))
-  return { type: 'stdio' as const, command: expand(reading, command), args, env, cwd: within(reading, cwd) }
+  const sandbox = fields.has('sandbox') ? readServerSandbox(reading, fields.section('sandbox')) : null
+  return { type: 'stdio' as const, command: expand(reading, command), args, env, cwd: within(reading, cwd), sandbox }
+}
+
+/** A word that is written wrong would leave the server less confined than was meant: it is refused. */
+function readServerSandbox(reading: Reading, fields: Fields): ServerSandbox {
+  const tier = fields.oneOf('tier', ['os'], 'os')
+  const paths = (name: string) => fields.list(name, isString, 'a list of folders').map((path) => within(reading, path))
+  const [folders, write] = [paths('folders'), paths('write')]
+  const hosts = fields.list('hosts', isHost, 'a list of "host" or "host:port"')
+  fields.only(['tier', 'folders', 'write', 'hosts'])
+  return { tier, folders, write, hosts }
+}
+
+function isHost(value: Json): value is string {
+  return isString(value) && /^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/.test(value)
 }
 
 function readRemote(reading: Reading, fields: Fields, type: 'http' | 'sse') {
+  if (fields.has('sandbox')) {
+    fields.ignore('sandbox')
+    fields.report('sandbox', 'a box around an address', 'none: that server runs elsewhere')
+  }
   const unset = reading.unset.size
   const url = expand(reading, fields.string('url'))
   const headers = expandMap(reading, fields.map('headers', isString, 'an object of strings'))

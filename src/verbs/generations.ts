@@ -47,6 +47,7 @@ export function openGenerations(first: Config, options: GenerationsOptions): Gen
   const catalogOptions = {
     process: store.process,
     folder: `${first.home}/catalog`,
+    boxes: { folder: `${first.home}/sandbox`, hidden: [first.home, ...(first.file === null ? [] : [first.file])] },
     pins: pinRecord(store),
     keys: homePaths(first.home).keys,
     log,

@@ -1,12 +1,12 @@
 /** Servers that npx has to download first: their tools are there at the first question, and a start under way is waited for. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '#model'
-import { metier, serve, temporaryFolder, type Workspace } from '#test'
+import { metier, serve, temporaryFolder, type Workspace, whyNot } from '#test'
 
 /** A tool of each, and an intent in the tool's own words. */
 const packages = {
@@ -66,4 +66,30 @@ test('metier serve starts them by itself, and the first discover over MCP joins 
   const { results, silent } = answer.structuredContent as { results: JsonObject[]; silent?: string[] }
   assert.equal(silent, undefined, stderr())
   assert.equal(results[0]?.id, 'time:days_in_month')
+})
+
+const unboxed = skip || whyNot('os')
+
+test('a server that npx runs is installed into its box, and answers there without a network', {
+  skip: unboxed,
+}, async (t) => {
+  const space = cold(t)
+  const { command, args } = JSON.parse(readFileSync(space.file, 'utf8')).mcpServers.thinking
+  const sandbox = { tier: 'os', folders: [], write: [], hosts: [] }
+  const { npm_config_userconfig: _, ...env } = network()
+  writeFileSync(space.file, JSON.stringify({ mcpServers: { thinking: { command, args, env, sandbox } } }))
+  const first = await metier(space, ['tools', 'thinking', '--json'])
+  assert.equal(first.code, 0, first.stderr)
+  assert.deepEqual(
+    first.json.map(({ id }: JsonObject) => id),
+    ['thinking:sequentialthinking'],
+  )
+  writeFileSync(
+    space.file,
+    JSON.stringify({ mcpServers: { thinking: { command, args, env: { ...env, OTHER: '1' }, sandbox } } }),
+  )
+  const again = await metier(space, ['tools', 'thinking', '--json'])
+  assert.equal(again.code, 0, again.stderr)
+  const home = join(space.home, 'sandbox', 'servers', 'thinking')
+  assert.equal(readdirSync(home).filter((name) => name.startsWith('.installed-')).length, 1, 'once for all its starts')
 })

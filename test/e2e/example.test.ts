@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { hostsMissing, mcpServerPrograms, root } from '#test'
+import { hostsMissing, mcpServerPrograms, root, whyNot } from '#test'
 
 const skip =
   hostsMissing || (existsSync(mcpServerPrograms) ? false : 'needs mcp-servers: node scripts/services.ts up mcp-servers')
@@ -17,4 +17,15 @@ test('examples/through-a-host.ts: discover, run, approve, kill -9, resume and ve
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'through-a-host.ts')])
   assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4', '5', '6'], stdout)
   assert.match(stdout, /Nothing was done twice/)
+})
+
+const unboxed =
+  whyNot('os') || (existsSync(mcpServerPrograms) ? false : 'needs mcp-servers: node scripts/services.ts up mcp-servers')
+
+test('examples/server-in-a-box.ts: a server reads one folder, writes another, and finds nothing else', {
+  skip: unboxed,
+  timeout: 300_000,
+}, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'server-in-a-box.ts')])
+  assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4', '5'], stdout)
 })

@@ -7,7 +7,12 @@ import { AppError, limits } from '#model'
 export type OutboundConnection = { host: string; port: number; allowed: boolean }
 /** The connection waits for it; what cannot be recorded is not made. */
 export type OnConnection = (connection: OutboundConnection) => void | Promise<void>
-export type WayOut = { allowed: string[]; onConnection: OnConnection }
+export type WayOut = {
+  allowed: string[]
+  onConnection: OnConnection
+  /** Where the list stands, as a refusal names it. */
+  listedIn?: string
+}
 export type Outbound = { folder: string; close(): void }
 
 type Destination = { host: string; port: number }
@@ -36,13 +41,13 @@ function nameOf({ host, port }: Destination): string {
 }
 
 /** `folder` is shown to the box as `/box/outbound`. */
-export async function openOutbound(folder: string, { allowed, onConnection }: WayOut): Promise<Outbound> {
+export async function openOutbound(folder: string, way: WayOut): Promise<Outbound> {
   mkdirSync(folder)
   chmodSync(folder, 0o755)
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (inner) => {
     sockets.add(inner.on('error', () => {}).on('close', () => sockets.delete(inner)))
-    serve(inner, allowed, onConnection).catch((thrown) => refuse(inner, '502 Bad Gateway', (thrown as Error).message))
+    serve(inner, way).catch((thrown) => refuse(inner, '502 Bad Gateway', (thrown as Error).message))
   })
   server.maxConnections = limits.outboundConnectionsMax
   // The path of a socket may only be short: we take the way through our own descriptor.
@@ -57,14 +62,15 @@ export async function openOutbound(folder: string, { allowed, onConnection }: Wa
   return { folder, close }
 }
 
-async function serve(inner: Socket, allowed: string[], onConnection: OnConnection): Promise<void> {
+async function serve(inner: Socket, way: WayOut): Promise<void> {
+  const { allowed, onConnection, listedIn = 'sandbox.outbound' } = way
   const { head, rest } = await readHead(inner)
   const asked = parseHead(head)
   if (asked === null) return refuse(inner, '400 Bad Request', 'this proxy understands CONNECT and http:// only')
   const { host, port } = asked
   const isAllowed = allowed.includes(nameOf(asked))
   await onConnection({ host, port, allowed: isAllowed })
-  if (!isAllowed) return refuse(inner, '403 Forbidden', `${nameOf(asked)} is not in sandbox.outbound`)
+  if (!isAllowed) return refuse(inner, '403 Forbidden', `${nameOf(asked)} is not in ${listedIn}`)
   const outer = await reach(asked)
   outer.on('error', () => inner.destroy()).on('close', () => inner.destroy())
   inner.on('close', () => outer.destroy())

@@ -1,5 +1,5 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
-import type { Catalog } from '#catalog'
+import { boxWords, type Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, limits, type Tool, type ToolDiff, visible } from '#model'
 import { comparesArguments, dangerOf, decide, decideEarly, isAbout, notCovered, standingRules } from '#run'
 import { changes } from './changes.ts'
@@ -56,7 +56,7 @@ export const catalogCommands: Record<string, Command> = {
           note([`${warn('!')} ${visible(String(id))} is not what it was:`, ...changes(changed as ToolDiff)].join('\n'))
       for (const { error } of problems) note(`${bad('✗')} ${error.message}`)
       if (Object.keys(context.config.servers).length === 0) note(noServers)
-      else note(faint(summaryOf(list)))
+      else note(faint(`${summaryOf(list)}${boxesOf(context, words[0])}`))
       return problems.length === 0 ? exit.done : exit.unreachable
     },
   },
@@ -93,13 +93,15 @@ export const catalogCommands: Record<string, Command> = {
     run: async ({ verbs, config, json, print }) => {
       const { catalog } = await verbs()
       const { tools, problems } = await catalog.tools({ refresh: true })
-      const rows = Object.entries(config.servers).map(([server, { type }]) => {
+      const rows = Object.entries(config.servers).map(([server, definition]) => {
+        const { type } = definition
         const problem = problems.find((candidate) => candidate.server === server)
         const count = tools.filter((tool) => tool.server === server).length
         return {
           server,
           type,
           protocol: catalog.eraOf(server),
+          sandbox: definition.type === 'stdio' ? definition.sandbox : null,
           ok: problem === undefined,
           tools: count,
           ...(problem === undefined ? {} : { error: problem.error.toJSON() }),
@@ -114,7 +116,7 @@ export const catalogCommands: Record<string, Command> = {
               `${ok ? good('✓') : bad('✗')} ${server}`,
               type,
               ok ? counted(tools, 'tool') : '',
-              error?.message ?? '',
+              error?.message ?? faint(boxWords(config.servers[server]!)),
             ]),
           ),
         )
@@ -181,6 +183,16 @@ function toolRow({ id, effect, effectFrom, changed, description }: JsonObject): 
 function summaryOf(list: readonly JsonObject[]): string {
   const changed = list.filter(({ changed }) => changed !== undefined).length
   return `${counted(list.length, 'tool')}${changed === 0 ? '' : `, ${changed} of them changed since they were accepted`}`
+}
+
+/** Which servers of this machine are in a box, by name. */
+function boxesOf({ config }: Context, only: string | undefined): string {
+  const here = Object.entries(config.servers).filter(([name, { type }]) => type === 'stdio' && (only ?? name) === name)
+  const isBoxed = ([, server]: (typeof here)[number]) => server.type === 'stdio' && server.sandbox !== null
+  const listed = (what: string, some: typeof here) =>
+    some.length === 0 ? '' : `; ${what}: ${some.map(([name]) => name).join(', ')}`
+  const free = here.filter((one) => !isBoxed(one))
+  return `${listed('in a box', here.filter(isBoxed))}${listed('unconfined', free)}`
 }
 
 async function toolNamed(catalog: Catalog, id: string, verb: string): Promise<Tool> {

@@ -1,6 +1,7 @@
 /** Commands that set up, serve and explain. */
 
 import { join } from 'node:path'
+import { boxWords } from '#catalog'
 import type { HttpDoor } from '#gateway'
 import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToolId, toAppError, visible } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
@@ -238,13 +239,13 @@ async function tierChecks({ config }: Context): Promise<Check[]> {
 async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
   const { catalog } = await verbs()
   const { tools, problems } = await catalog.tools({ refresh: true })
-  return Object.keys(config.servers).map((server) => {
+  return Object.entries(config.servers).map(([server, definition]) => {
     const name = `server ${server}`
     const problem = problems.find((candidate) => candidate.server === server)
     if (problem !== undefined) return { name, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
     const own = tools.filter((tool) => tool.server === server)
     const changed = own.filter((tool) => catalog.refusalOf(tool) !== null).map(({ id }) => visible(id))
-    if (changed.length === 0) return { name, ok: true, detail: `${own.length} tools` }
+    if (changed.length === 0) return { name, ok: true, detail: `${own.length} tools; ${boxWords(definition)}` }
     const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`
     return { name, ok: false, detail, fix: `metier tools ${server}, then metier accept TOOL` }
   })
