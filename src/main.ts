@@ -69,6 +69,7 @@ async function perform(parsed: Parsed): Promise<number> {
   const surroundings = {
     ...(env.PATH === undefined ? {} : { path: env.PATH }),
     home: homedir(),
+    homeOption: homeOptionFor(config),
     log,
     ...(spans === null ? {} : { settled: spans.settled }),
   }
@@ -140,6 +141,19 @@ function readConfig({ config: named, home }: Parsed['options'], unconfigured: bo
   const text = file === null || unconfigured ? null : configText(file)
   const directory = file === null ? process.cwd() : dirname(file)
   return parseConfig({ file, text, home: homeFolder(home, file), env, directory })
+}
+
+/** What the same command without options, in this folder, would have to be told to work with this configuration and home. */
+function homeOptionFor({ file, home }: Config): string {
+  const plain = env.METIER_CONFIG ? resolve(env.METIER_CONFIG) : nearestConfig(process.cwd())
+  const isNamed = file !== null && file !== plain
+  const options = [
+    ...(isNamed ? ['--config', file] : []),
+    ...(home === homeFolder(undefined, isNamed ? file : plain) ? [] : ['--home', home]),
+  ]
+  return options
+    .map((word) => ` ${/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`)
+    .join('')
 }
 
 function configText(file: string): string {

@@ -165,6 +165,9 @@ export const limits = {
   formLineCharactersMax: 60,
   /** After so many answers in a form that cannot be read, its question is left to other places. */
   unreadableAnswersMax: 2,
+  /** The start of an id stands for it from so many characters on; of those that begin alike so many are named. */
+  idPrefixCharactersMin: 6,
+  idCandidatesMax: 10,
   /** Questions that clients closed without an answer, and that they are not asked again. */
   closedFormsMax: 10_000,
   /** How often a gateway looks for questions that nobody answered in time. */

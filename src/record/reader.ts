@@ -57,6 +57,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   const byKey = database.prepare(
     'SELECT run FROM request JOIN run USING (id) WHERE key = ? UNION ALL SELECT run FROM purged WHERE key = ?',
   )
+  const starting = database.prepare('SELECT run FROM run WHERE run >= ? AND run < ? ORDER BY run LIMIT ?')
   const isPurged = database.prepare('SELECT 1 FROM purged WHERE run = ?')
   const finished = database.prepare(
     `SELECT run FROM run WHERE status IN ('done', 'failed', 'cancelled') AND at < ? ORDER BY at`,
@@ -115,6 +116,9 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       const found = rows.filter((row) => status.includes(row.status))
       return limit < 0 ? found : found.slice(0, limit)
     },
+    /** Ids are of hexadecimal digits and hyphens, all of which come before "g". */
+    runsStartingWith: (prefix: string, limit: number) =>
+      starting.all(prefix, `${prefix}g`, limit).map(({ run }) => run as RunId),
     runByKey: (key: string) => byKey.get(key, key)?.run as RunId | undefined,
     finishedBefore: (at: number) => finished.all(at).map(({ run }) => run as RunId),
     count: countOf,

@@ -29,6 +29,8 @@ import { type Look, sendTo } from './send.ts'
 
 export type Store = {
   readonly home: string
+  /** What a command at a terminal needs to find this home, with a space before it. */
+  readonly homeOption: string
   readonly process: ProcessId
   /** Processes that had the home open and did not close it: found dead when we opened it. */
   readonly dead: readonly ProcessId[]
@@ -39,6 +41,8 @@ export type Store = {
   /** Newest first. */
   runs(options?: { limit?: number; status?: readonly RunStatus[] }): RunRow[]
   run(run: RunId): RunRow | undefined
+  /** Ids of runs that begin so, in their order. */
+  runsStartingWith(prefix: string, limit: number): RunId[]
   /** The run that was started with this key, also if it was purged since. */
   runByKey(key: string): RunId | undefined
   isPurged(run: RunId): boolean
@@ -83,9 +87,15 @@ export type Store = {
   close(): Promise<void>
 }
 
-export type StoreOptions = { home: string; now?: () => number; create?: boolean }
+/** `homeOption` is what a command at a terminal needs to find this home, with a space before it; nothing where it finds it by itself. */
+export type StoreOptions = { home: string; homeOption?: string; now?: () => number; create?: boolean }
 
-export async function openStore({ home, now: clock = Date.now, create = true }: StoreOptions): Promise<Store> {
+export async function openStore({
+  home,
+  homeOption = '',
+  now: clock = Date.now,
+  create = true,
+}: StoreOptions): Promise<Store> {
   const now = () => Math.trunc(clock())
   const paths = homePaths(home)
   if (create) createHome(home)
@@ -168,11 +178,13 @@ export async function openStore({ home, now: clock = Date.now, create = true }: 
 
   return {
     home,
+    homeOption,
     process: lock.process,
     dead,
     startRun,
     takeRun,
     runs: reader.runs,
+    runsStartingWith: reader.runsStartingWith,
     run: reader.run,
     runByKey: reader.runByKey,
     isPurged: reader.isPurged,

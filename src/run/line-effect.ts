@@ -7,19 +7,20 @@ export type LineScope = 'run' | 'always'
 /** `then` is what becomes of the next call of the same kind. */
 export type LineEffect = { then: 'allow' | 'ask' | 'deny'; says: string }
 
-type Asked = { tool: string; effect: Effect; why: string }
+/** `covers` is what the line is about, where that is not the tool alone. */
+type Asked = { tool: string; effect: Effect; why: string; covers?: string | undefined }
 
 /**
  * A line stands after the file's rules. So a rule about the tool without patterns leaves it without effect, one with
  * patterns takes precedence where they match, and what asks whatever the policy says asks all the same.
  */
 export function lineEffect(
-  { tool, effect, why }: Asked,
+  { tool, effect, why, covers = tool }: Asked,
   scope: LineScope,
   permissions: PermissionSet,
   file: readonly PolicyRule[],
 ): LineEffect {
-  const name = visible(tool)
+  const name = visible(covers)
   if (!isByPolicy(why)) {
     return { then: 'ask', says: `without effect on calls like this: ${visible(why)} asks whatever the policy says` }
   }

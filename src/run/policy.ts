@@ -1,5 +1,5 @@
 /** Whether a call may be made: rules in order, the first match decides, else the permission set, in which what is dangerous asks. */
-import { AppError, type Effect, limits, type PermissionSet, type PolicyRule } from '#model'
+import { AppError, type Effect, limits, type PermissionSet, type PolicyRule, splitToolId } from '#model'
 import { type Match, matchArguments } from './compare.ts'
 import { isLike } from './glob.ts'
 
@@ -54,10 +54,15 @@ export function isByPolicy(why: string): boolean {
   return /^(?:rule \d+ of the policy|permissions "\w+" for)\b/.test(why)
 }
 
-/** The line that a human's yes to one tool becomes. A server may call its tool `*`: such a line would be a yes to all of them. */
-export function lineFor(tool: string): PolicyRule {
-  if (!tool.includes('*')) return { tool, then: 'allow' }
-  const details = `a line with "${tool}" would mean other tools too; approve it once`
+/** The line that a human's yes to one tool becomes, or to all tools of its server where `covers` says so. A server may call its tool `*`: such a line would be a yes to all of them. */
+export function lineFor(tool: string, covers?: string): PolicyRule {
+  const server = splitToolId(tool)?.server
+  if ((covers ?? tool) === tool && !tool.includes('*')) return { tool, then: 'allow' }
+  if (covers !== undefined && covers === `${server}:*`) return { tool: covers, then: 'allow' }
+  const details =
+    covers === undefined
+      ? `a line with "${tool}" would mean other tools too; approve it once`
+      : `"${covers}" is neither "${tool}" nor "${server}:*"`
   throw new AppError('INVALID_INPUT_PARAM', `Cannot write a line of policy for this tool: ${details}`, {
     param: 'scope',
     details,

@@ -15,6 +15,7 @@ import { connectCommands } from './cli/connect.ts'
 import { decideCommands } from './cli/decide-commands.ts'
 import { demo } from './cli/demo.ts'
 import { exit, exitOfError } from './cli/exit.ts'
+import { findId, withHome } from './cli/find-id.ts'
 import { init } from './cli/init.ts'
 import { loginCommands } from './cli/login-commands.ts'
 import { checkOpenFiles } from './cli/open-files.ts'
@@ -81,8 +82,15 @@ export function readCommand(argv: readonly string[]): Parsed {
   return parseCommand(argv, commands)
 }
 
-export function runCommand({ command }: Parsed, context: Context): Promise<number> {
-  return command.run(context)
+export async function runCommand({ command }: Parsed, context: Context): Promise<number> {
+  const { ids } = command
+  const [given, ...rest] = context.words
+  if (ids === undefined || given === undefined) return command.run(context)
+  try {
+    return await command.run({ ...context, words: [await findId(context, ids, given), ...rest] })
+  } catch (error) {
+    throw withHome(error, context.config.home)
+  }
 }
 
 /** An error that is not a run's, as a document or as a line for a person; answers with the exit code. */

@@ -27,7 +27,7 @@ export async function decideApproval(parts: Parts, id: string, decision: Decisio
   const { store } = parts
   const { view, call, asked } = findApproval(parts, id)
   const { run } = view.row
-  const { scope: _, ...answer } = decision
+  const { scope: _, covers: __, ...answer } = decision
   if (answer.answer === 'approved') await checkYes(parts, view, call, answer.args)
   const line = writtenLine(decision, view, call, asked, parts.policy)
   const { name: who, kind: from } = caller.actor

@@ -10,16 +10,20 @@ export type Decision = {
   args?: Json
   reason?: string
   scope?: (typeof scopes)[number]
+  /** What the line of policy is about, where that is not the tool alone: every tool of its server, as `server:*`. */
+  covers?: string
 }
 
 export function readDecision(input: unknown): Decision {
-  const { answer, args, reason, scope } = objectOf('decision', input)
+  const { answer, args, reason, scope, covers } = objectOf('decision', input)
   const said = optional(reason, (value) => textOf('reason', value, limits.reasonBytesMax), undefined)
   const reach = optional(scope, (value) => oneOf('scope', value, scopes), undefined)
+  const pattern = optional(covers, (value) => textOf('covers', value, limits.reasonBytesMax), undefined)
   return {
     answer: oneOf('answer', answer, ['approved', 'denied']),
     ...(args === undefined ? {} : { args }),
     ...(said === undefined ? {} : { reason: said }),
     ...(reach === undefined ? {} : { scope: reach }),
+    ...(pattern === undefined ? {} : { covers: pattern }),
   }
 }

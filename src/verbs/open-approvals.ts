@@ -59,7 +59,7 @@ function approvalLine(store: Store, run: RunId, call: Questioned, asked: Asked, 
     why: asked.why,
     expiresAt: asked.expiresAt,
     url: gateway === undefined ? null : `${gateway.url}/approvals/${asked.approval}`,
-    command: `metier approve ${asked.approval}`,
+    command: `metier approve ${asked.approval}${store.homeOption}`,
   }
 }
 

@@ -116,11 +116,16 @@ export type Surroundings = {
   settled?: (verbs: Verbs, run: RunId) => void
   path?: string
   home?: string
+  /** What a command at a terminal needs to find this home, with a space before it. */
+  homeOption?: string
   log?: (line: string) => void
 }
 
-export async function openVerbs(config: Config, { path, home, settled, log = () => {} }: Surroundings): Promise<Verbs> {
-  const store = await openStore({ home: config.home })
+export async function openVerbs(
+  config: Config,
+  { path, home, homeOption = '', settled, log = () => {} }: Surroundings,
+): Promise<Verbs> {
+  const store = await openStore({ home: config.home, homeOption })
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
   const generations = openGenerations(config, { store, baseEnv, log, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations

@@ -9,7 +9,7 @@ export type WrittenLine = LineEffect & { rule: PolicyRule; scope: LineScope; per
 
 /** Null where the answer writes none. */
 export function writtenLine(
-  { answer, scope = 'once' }: Decision,
+  { answer, scope = 'once', covers }: Decision,
   { started }: RunView,
   { tool, effect }: CallView,
   { why }: EventBodies['approval.asked'],
@@ -17,8 +17,8 @@ export function writtenLine(
 ): WrittenLine | null {
   if (scope === 'once' || answer === 'denied') return null
   const permissions = narrower(started.permissions, policy.permissions)
-  const asked = { tool, effect: (effect ?? 'unsafe') as Effect, why }
-  return { rule: lineFor(tool), scope, permissions, ...lineEffect(asked, scope, permissions, policy.rules) }
+  const asked = { tool, effect: (effect ?? 'unsafe') as Effect, why, covers }
+  return { rule: lineFor(tool, covers), scope, permissions, ...lineEffect(asked, scope, permissions, policy.rules) }
 }
 
 /** For an open question, before it is answered. */

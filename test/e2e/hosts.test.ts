@@ -56,7 +56,9 @@ for (const transport of ['stdio', 'http'] as const) {
     assert.deepEqual([stored.status, stored.result], ['done', 1])
     assert.equal(asked.status, 'approval_required', 'the form was closed, and nobody was asked again')
     const [{ id, url, command, args }] = asked.approvals
-    assert.deepEqual([args, command], [{ key: 'n', by: 4 }, `metier approve ${id}`])
+    // The host was given both; a shell in the same folder finds the configuration by itself.
+    const options = ` --home ${space.home}`
+    assert.deepEqual([args, command], [{ key: 'n', by: 4 }, `metier approve ${id}${door === null ? options : ''}`])
     assert.equal(url, door === null ? null : `${door.url}/approvals/${id}`)
     const approved = await metier(space, ['approve', id, '--json'])
     assert.equal(approved.code, 0, approved.stdout + approved.stderr)

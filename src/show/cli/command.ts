@@ -2,6 +2,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { type AppError, type Config, nearNames } from '#model'
 import type { Caller, Surroundings, Verbs } from '#verbs'
+import type { IdKind } from './find-id.ts'
 
 export type Options = Record<string, string | boolean | string[] | undefined>
 
@@ -46,6 +47,8 @@ export type Command = {
   diagnoses?: true
   /** Only looks, so that it can be left at any moment. */
   looks?: true
+  /** What its first word is the id of: the start of one and `@last` are read too. */
+  ids?: IdKind
   /** How many words may follow its name. */
   words: readonly [least: number, most: number]
   /** Answers with the exit code. */

@@ -116,12 +116,16 @@ export const decideCommands: Record<string, Command> = {
   },
   approve: {
     group: 'Decide',
-    usage: 'approve ID [--edit JSON] [--run|--always] [--no-resume]',
-    does: 'let a call be made, as asked or with other arguments; --run and --always let the tool pass from now on',
+    usage: 'approve ID [--edit JSON] [--run|--always [SERVER:*]] [--no-resume]',
+    does: 'let a call be made, as asked or with other arguments; --run and --always let the tool pass from now on, or all of its server',
     options: { edit: { type: 'string' }, run: { type: 'boolean' }, always: { type: 'boolean' }, ...resumeOption },
-    words: [1, 1],
+    ids: 'approval',
+    words: [1, 2],
     run: async (context) => {
       const { edit, run, always } = context.options
+      const [, covers] = context.words
+      if (covers !== undefined && run !== true && always !== true)
+        throw new UsageError(`"${covers}" says what --run or --always is about: give one of them`)
       if (run === true && always === true) throw new UsageError('give only one of --run, --always')
       const args = edit === undefined ? {} : { args: json('--edit', edit) }
       const scope = always === true ? 'always' : run === true ? 'run' : 'once'
@@ -129,7 +133,12 @@ export const decideCommands: Record<string, Command> = {
       const verbs = await context.verbs()
       return decided(
         context,
-        verbs.decide(context.words[0]!, { answer: 'approved', ...args, scope }, context.caller, goOn),
+        verbs.decide(
+          context.words[0]!,
+          { answer: 'approved', ...args, scope, ...(covers && { covers }) },
+          context.caller,
+          goOn,
+        ),
       )
     },
   },
@@ -138,6 +147,7 @@ export const decideCommands: Record<string, Command> = {
     usage: 'deny ID [--reason TEXT] [--no-resume]',
     does: 'refuse a call; the program gets APPROVAL_DENIED',
     options: { reason: { type: 'string' }, ...resumeOption },
+    ids: 'approval',
     words: [1, 1],
     run: async (context) => {
       const { reason } = context.options
@@ -158,6 +168,7 @@ export const decideCommands: Record<string, Command> = {
       again: { type: 'boolean' },
       ...resumeOption,
     },
+    ids: 'run',
     words: [1, 1],
     run: async (context) => {
       const { call } = context.options
@@ -170,7 +181,7 @@ export const decideCommands: Record<string, Command> = {
 }
 
 function lines(
-  { id, run, call, tool, effect, why, url, expiresAt, intent }: Question,
+  { run, call, tool, effect, why, url, expiresAt, intent, command }: Question,
   args: string,
   origins: string[],
   plan: string[],
@@ -183,7 +194,7 @@ function lines(
     ...(intent ? [`  the run is for: ${oneLine(intent)}`] : []),
     ...plan.map((line) => `  the plan of its run ${line}`),
     `  run ${run}, call ${call}; it expires in ${counted(minutes, 'minute')}`,
-    `  metier approve ${id}   |   metier deny ${id}`,
+    `  ${command}   |   ${command.replace('approve', 'deny')}`,
     ...(url === null ? [] : [`  ${url}`]),
   ].join('\n')
 }

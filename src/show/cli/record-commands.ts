@@ -27,6 +27,7 @@ export const recordCommands: Record<string, Command> = {
     group: 'Keep',
     usage: 'audit verify [RUN]',
     does: 'check every event of the record; exit 7 names the first bad one',
+    ids: 'run',
     words: [0, 1],
     // The store is not opened for it: that would refuse what is to be told.
     run: async ({ config, words, json, print }) => {
@@ -45,6 +46,7 @@ export const recordCommands: Record<string, Command> = {
     group: 'Keep',
     usage: 'audit show RUN',
     does: 'the exact events of a run ("home" for those of the home)',
+    ids: 'run',
     words: [1, 1],
     run: async ({ verbs, words, json, print }) => {
       const { store } = await verbs()
@@ -100,6 +102,7 @@ export const recordCommands: Record<string, Command> = {
     group: 'Keep',
     usage: 'purge RUN',
     does: 'remove a finished run whole; its head and count stay',
+    ids: 'run',
     words: [1, 1],
     run: async ({ verbs, words, caller, json, print }) => {
       const run = parseId<RunId>('RUN', words[0], '; "metier runs" lists them')
@@ -146,6 +149,7 @@ export const recordCommands: Record<string, Command> = {
     group: 'Keep',
     usage: 'artifact get ID',
     does: 'write a stored file to stdout',
+    ids: 'artifact',
     words: [1, 1],
     run: async ({ config, words, write }) => {
       const id = parseId<ArtifactId>('ID', words[0], '; "metier artifacts" lists them')

@@ -85,6 +85,7 @@ export const runCommands: Record<string, Command> = {
       limit: { type: 'string' },
       format: { type: 'string' },
     },
+    ids: 'run',
     words: [1, 1],
     run: async (context) => {
       if (wantsWhole(context)) return printWhole(context)
@@ -112,6 +113,7 @@ export const runCommands: Record<string, Command> = {
     group: 'Look',
     usage: 'run show RUN',
     does: 'a run with its plan, its calls and their times',
+    ids: 'run',
     words: [1, 1],
     run: async (context) => {
       const run = (await context.verbs()).run(context.words[0]!)
@@ -123,6 +125,7 @@ export const runCommands: Record<string, Command> = {
     group: 'Use',
     usage: 'run resume RUN',
     does: 'go on with an interrupted run, from the record',
+    ids: 'run',
     words: [1, 1],
     run: async (context) => printAnswer(context, (await context.verbs()).resume(context.words[0]!, context.caller)),
   },
@@ -131,6 +134,7 @@ export const runCommands: Record<string, Command> = {
     usage: 'run fork RUN --at N [--args JSON]',
     does: 'go another way from call N on: earlier results are reused, N gets the arguments',
     options: { at: { type: 'string' }, args: { type: 'string' } },
+    ids: 'run',
     words: [1, 1],
     run: async (context) => {
       const { args } = context.options
@@ -144,6 +148,7 @@ export const runCommands: Record<string, Command> = {
     group: 'Keep',
     usage: 'run replay RUN',
     does: 'run the program against its record and compare; nothing is called',
+    ids: 'run',
     words: [1, 1],
     run: async (context) => {
       const replayed = await (await context.verbs()).replay(context.words[0]!)
@@ -158,6 +163,7 @@ export const runCommands: Record<string, Command> = {
     usage: 'run cancel RUN [--reason TEXT]',
     does: 'end a run; what was sent is awaited and recorded',
     options: { reason: { type: 'string' } },
+    ids: 'run',
     words: [1, 1],
     run: async (context) => {
       const reason = context.options.reason as string | undefined

@@ -1,0 +1,74 @@
+/** Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a UUID. */
+import { AppError, isUuid, limits } from '#model'
+import { homePaths, openArtifactFolder } from '#record'
+import type { Context } from './command.ts'
+
+export type IdKind = 'run' | 'approval' | 'artifact'
+
+type Found = { ids: string[]; isAll: boolean }
+
+const lists: Record<IdKind, string> = { run: 'metier runs', approval: 'metier approvals', artifact: 'metier artifacts' }
+
+/** A whole id, and what is none at all, is handed on as it is: the command knows what to say of it. */
+export async function findId(context: Context, kind: IdKind, given: string): Promise<string> {
+  const isComplete: boolean = isUuid(given)
+  if (isComplete) return given.toLowerCase()
+  if (given === '@last') return last(context, kind)
+  if (!/^[0-9a-f][0-9a-f-]*$/i.test(given)) return given
+  const prefix = given.toLowerCase()
+  const details = `the start of an id has at least ${limits.idPrefixCharactersMin} characters`
+  if (prefix.length < limits.idPrefixCharactersMin) throw unclear(kind, given, details)
+  const { ids, isAll } = await startingWith(context, kind, prefix)
+  if (ids.length === 1) return ids[0]!
+  if (ids.length === 0) throw unclear(kind, given, 'none begins with it', context.config.home)
+  throw new AppError(
+    'INVALID_INPUT_PARAM',
+    `Cannot tell which ${kind} "${given}" is: it may be ${ids.join(', ')}${isAll ? '' : ' or another'}`,
+    { param: 'id', details: 'more than one begins with it', value: given, candidates: ids },
+  )
+}
+
+function unclear(kind: IdKind, value: string, details: string, home?: string): AppError {
+  const where = home === undefined ? '' : ` in the home ${home}`
+  const message = `Cannot find the ${kind} "${value}"${where}: ${details}; "${lists[kind]}" lists them`
+  return new AppError('INVALID_INPUT_PARAM', message, { param: 'id', details, value })
+}
+
+async function last(context: Context, kind: IdKind): Promise<string> {
+  const found = await newest(context, kind)
+  if (found === undefined) throw unclear(kind, '@last', 'there is none', context.config.home)
+  return found
+}
+
+async function newest(context: Context, kind: IdKind): Promise<string | undefined> {
+  if (kind === 'artifact') return (await artifactIds(context)).sort().at(-1)
+  const verbs = await context.verbs()
+  if (kind === 'run') return verbs.store.runs({ limit: 1 })[0]?.run
+  return verbs.store.openApprovals().at(-1)?.asked.body.approval
+}
+
+async function startingWith(context: Context, kind: IdKind, prefix: string): Promise<Found> {
+  const most = limits.idCandidatesMax
+  const all = kind === 'artifact' ? await artifactIds(context) : await recordedIds(context, kind, prefix, most + 1)
+  const ids = all.filter((id) => id.startsWith(prefix))
+  return { ids: ids.slice(0, most), isAll: ids.length <= most }
+}
+
+async function recordedIds(context: Context, kind: 'run' | 'approval', prefix: string, most: number) {
+  const { store } = await context.verbs()
+  if (kind === 'run') return store.runsStartingWith(prefix, most)
+  return store.openApprovals().map(({ asked }) => asked.body.approval as string)
+}
+
+async function artifactIds({ config }: Context): Promise<string[]> {
+  return (await openArtifactFolder(homePaths(config.home).artifacts).list()).map(({ id }) => id)
+}
+
+/** An id that is not there is told together with the home in which it was looked for: there may be another. */
+export function withHome(thrown: unknown, home: string): unknown {
+  if (!(thrown instanceof AppError)) return thrown
+  const { code, message, context, cause } = thrown
+  const isUnknown = code === 'RUN_NOT_FOUND' || code === 'S3_ARTIFACT_NOT_FOUND' || context.param === 'id'
+  if (!isUnknown || message.includes(home)) return thrown
+  return new AppError(code, `${message} (looked into the home ${home})`, context, cause)
+}
