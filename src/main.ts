@@ -18,6 +18,7 @@ const {
   exitSoon,
   exportSpans,
   readCommand,
+  openTerminal,
   readTelemetry,
   runCommand,
   showError,
@@ -96,6 +97,7 @@ async function perform(parsed: Parsed): Promise<number> {
     readFile: readText,
     readConfig: () => readConfig(parsed.options, false),
     verbs: () => (opened ??= open()),
+    terminal: json || parsed.options.quiet === true ? null : openTerminal(process.stdin, process.stderr),
     signal: stop.signal,
   }
   stop.signal.addEventListener('abort', () => void opened?.then((verbs) => verbs.letGo()), { once: true })

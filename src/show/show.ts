@@ -27,12 +27,13 @@ import { sandboxCommands } from './cli/sandbox-commands.ts'
 import { serverCommands } from './cli/server-commands.ts'
 import { exitSoon, stopOnSignals } from './cli/signals.ts'
 import { help, systemCommands } from './cli/system-commands.ts'
+import { openTerminal } from './cli/terminal.ts'
 import { types } from './cli/types-command.ts'
 
 export { exit } from './cli/exit.ts'
 export { exportSpans, readTelemetry } from './export-spans.ts'
 export type { Context, Parsed }
-export { checkHome, checkOpenFiles, exitSoon, globalOptions, stopOnSignals, UsageError, untilSettled }
+export { checkHome, checkOpenFiles, exitSoon, globalOptions, openTerminal, stopOnSignals, UsageError, untilSettled }
 
 const explain: Record<string, Command> = {
   help: {

@@ -2,7 +2,10 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { type AppError, type Config, nearNames } from '#model'
 import type { Caller, Surroundings, Verbs } from '#verbs'
-import type { IdKind } from './find-id.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What an id at a terminal may be of. */
+export type IdKind = 'run' | 'approval' | 'artifact'
 
 export type Options = Record<string, string | boolean | string[] | undefined>
 
@@ -32,6 +35,8 @@ export type Context = {
   readConfig(): Config
   /** Opened when first asked for, closed when the command ends. */
   verbs(): Promise<Verbs>
+  /** The person at the terminal; null where nobody is there to be asked. */
+  terminal: Terminal | null
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal
 }

@@ -2,11 +2,14 @@
 import { once } from 'node:events'
 import { isObject, type JsonObject, type PermissionSet, visible } from '#model'
 import { isInForce, type StandingLine, standingLines } from '#run'
-import type { Question, Settling } from '#verbs'
+import type { Settling, Verbs } from '#verbs'
+import { answerAll } from './answer-approvals.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit, exitOfAnswer } from './exit.ts'
-import { counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
+import { onQuestion } from './on-question.ts'
+import { faint, good, oneLine, table } from './paint.ts'
 import { printAnswer } from './print-answer.ts'
+import { questionText } from './question-text.ts'
 import { json } from './run-commands.ts'
 
 /** What each set does with a call that no line decides. */
@@ -45,25 +48,12 @@ export const decideCommands: Record<string, Command> = {
   'approvals watch': {
     group: 'Decide',
     usage: 'approvals watch',
-    does: 'show each question as it comes, with all that is known of it, until you stop it',
+    does: 'show each question as it comes, with all that is known of it, and at a terminal answer it by key, until you stop it',
     words: [0, 0],
     run: async (context) => {
-      const { approvals, named, onChange } = await context.verbs()
-      const { argumentsText, mayCallLines, originLines } = await import('#verbs')
-      const asked = (question: Question) =>
-        lines(question, argumentsText(question).text, originLines(question), mayCallLines(question))
-      const said = new Set<unknown>()
-      const look = () => {
-        for (const whole of named(approvals().filter(({ id }) => !said.has(id)))) {
-          said.add(whole.id)
-          context.print(context.json ? JSON.stringify(whole) : asked(whole as unknown as Question))
-        }
-      }
-      look()
-      if (said.size === 0) context.note('Nothing waits for an answer yet. Stop with Ctrl-C.')
-      const unsubscribe = onChange(look)
-      await stopped(context.signal)
-      unsubscribe()
+      const verbs = await context.verbs()
+      if (context.terminal === null) return watch(context, verbs)
+      await answerAll(context, verbs, context.terminal)
       return exit.done
     },
   },
@@ -180,23 +170,15 @@ export const decideCommands: Record<string, Command> = {
   },
 }
 
-function lines(
-  { run, call, tool, effect, why, url, expiresAt, intent, command }: Question,
-  args: string,
-  origins: string[],
-  plan: string[],
-): string {
-  const minutes = Math.max(0, Math.round((Date.parse(expiresAt) - Date.now()) / 60_000))
-  return [
-    `${warn('?')} ${strong(visible(tool))} ${args}`,
-    ...origins.map((line) => faint(`    ${line}`)),
-    `  asked because: ${visible(why)}, effect: ${effect ?? 'unknown'}`,
-    ...(intent ? [`  the run is for: ${oneLine(intent)}`] : []),
-    ...plan.map((line) => `  the plan of its run ${line}`),
-    `  run ${run}, call ${call}; it expires in ${counted(minutes, 'minute')}`,
-    `  ${command}   |   ${command.replace('approve', 'deny')}`,
-    ...(url === null ? [] : [`  ${url}`]),
-  ].join('\n')
+/** Prints each question once, for a program or a file to read. */
+async function watch(context: Context, verbs: Verbs): Promise<number> {
+  const stop = onQuestion(verbs, (question) =>
+    context.print(context.json ? JSON.stringify(question) : questionText(question)),
+  )
+  if (verbs.approvals().length === 0) context.note('Nothing waits for an answer yet. Stop with Ctrl-C.')
+  await stopped(context.signal)
+  stop()
+  return exit.done
 }
 
 /** The record is asked in the background, which keeps no process alive: this does. */

@@ -1,9 +1,7 @@
 /** Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a UUID. */
 import { AppError, isUuid, limits } from '#model'
 import { homePaths, openArtifactFolder } from '#record'
-import type { Context } from './command.ts'
-
-export type IdKind = 'run' | 'approval' | 'artifact'
+import type { Context, IdKind } from './command.ts'
 
 type Found = { ids: string[]; isAll: boolean }
 

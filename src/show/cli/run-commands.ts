@@ -2,6 +2,7 @@
 import { type Json, type JsonObject, limits, splitToolId, visible } from '#model'
 import type { Exploration } from '#run'
 import { mayCallLines, type Verbs } from '#verbs'
+import { askWhileWaiting } from './answer-approvals.ts'
 import { type Command, type Context, numberOption, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { counted, summary } from './paint.ts'
@@ -55,7 +56,9 @@ export const runCommands: Record<string, Command> = {
       if (Object.keys(input).length === 0) throw new UsageError(`usage: metier ${runCommands.execute!.usage}`)
       const verbs = await context.verbs()
       const pending = verbs.execute(input, context.caller)
-      return explore === true && !context.json ? explored(context, verbs, await pending) : printAnswer(context, pending)
+      return explore === true && !context.json
+        ? explored(context, verbs, await pending)
+        : printAnswer(context, askWhileWaiting(context, pending))
     },
   },
   call: {
@@ -70,7 +73,7 @@ export const runCommands: Record<string, Command> = {
         throw new UsageError(`Cannot call "${tool}": a tool is named server:name; "metier tools" lists them`)
       const tasks = [{ id: 'call', tool, arguments: { $literal: text === undefined ? {} : json('JSON', text) } }]
       const input = { intent: `call ${tool}`, implementation: { type: 'dag', tasks } }
-      return printAnswer(context, (await context.verbs()).execute(input, context.caller))
+      return printAnswer(context, askWhileWaiting(context, (await context.verbs()).execute(input, context.caller)))
     },
   },
   result: {
@@ -127,7 +130,10 @@ export const runCommands: Record<string, Command> = {
     does: 'go on with an interrupted run, from the record',
     ids: 'run',
     words: [1, 1],
-    run: async (context) => printAnswer(context, (await context.verbs()).resume(context.words[0]!, context.caller)),
+    run: async (context) => {
+      const resumed = (await context.verbs()).resume(context.words[0]!, context.caller)
+      return printAnswer(context, askWhileWaiting(context, resumed))
+    },
   },
   'run fork': {
     group: 'Use',

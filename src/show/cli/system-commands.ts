@@ -7,7 +7,9 @@ import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToo
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
+import { onQuestion } from './on-question.ts'
 import { bad, faint, good, strong, warn } from './paint.ts'
+import { questionLine } from './question-text.ts'
 import { watchConfig } from './watch-config.ts'
 
 export const systemCommands: Record<string, Command> = {
@@ -95,10 +97,11 @@ async function http(context: Context): Promise<number> {
 
 /** Announces the gateway, purges what is too old once a day, and takes the announcement back at the signal. */
 async function untilStopped(context: Context, url: string): Promise<void> {
-  const { options, signal } = context
+  const { options, signal, note } = context
   const verbs = await context.verbs()
   const leave = verbs.serveAt(url, options['no-resume'] !== true)
   const watch = watchConfig(context, verbs)
+  const hush = onQuestion(verbs, (question) => note(questionLine(question)))
   const daily = setInterval(() => void forget(context, watch.config()), dayMs)
   try {
     await forget(context, watch.config())
@@ -107,6 +110,7 @@ async function untilStopped(context: Context, url: string): Promise<void> {
     )
   } finally {
     clearInterval(daily)
+    hush()
     watch.stop()
     leave()
   }
