@@ -68,6 +68,7 @@ export const recordCommands: Record<string, Command> = {
     usage: 'audit export RUN -o FILE',
     does: 'a run as a .tar.gz that anyone can verify: events, blobs, artifacts, a signed manifest, and programs that check it',
     options: { output: { type: 'string', short: 'o' } },
+    ids: 'run',
     words: [1, 1],
     run: async ({ config, words, options, json, print, note }) => {
       const run = parseId<RunId>('RUN', words[0], '; "metier runs" lists them')
