@@ -25,7 +25,7 @@ export type OwnLine = { rule: PolicyRule; approval: string }
 
 /** The rules of one run, as they are whenever it is asked. */
 export type RunPolicy = {
-  permissions: PermissionSet
+  readonly permissions: PermissionSet
   readonly rules: readonly PolicyRule[]
   write(line: OwnLine): void
 }
@@ -71,7 +71,8 @@ export function openStanding(store: Store): () => Standing {
 /**
  * The file's rules, then lines that stand, then the run's own, under the stricter of the set that the run was started with and the
  * file's. A line that was taken back is none of them any more, also where it was written; nor is one that was written under a wider
- * set. The run's own count as written under the set that it was started with.
+ * set. The run's own count as written under the set that it was started with. All of it is read whenever it is asked, the file's
+ * part too: that may change under a run.
  */
 export function runPolicy(
   started: PermissionSet,
@@ -80,10 +81,12 @@ export function runPolicy(
   written: readonly OwnLine[],
 ): RunPolicy {
   const own = [...written]
-  const permissions = narrower(started, file.permissions)
   return {
-    permissions,
+    get permissions() {
+      return narrower(started, file.permissions)
+    },
     get rules() {
+      const { permissions } = this
       const { lines, forgotten } = standing()
       const inForce = [...lines.values()].filter((line) => isInForce(line, permissions))
       const kept = permissions === started ? own.filter(({ approval }) => !forgotten.has(approval)) : []

@@ -5,7 +5,8 @@
  *   current ───► older ───────────────────────────────► closed
  *
  * Each change opens a generation: a catalogue, an engine and boxes of its own. What begins later begins in the newest; a run
- * stays in the generation it began in until it comes to rest, and then the generation is closed.
+ * stays in the generation it began in until it comes to rest, and then the generation is closed. Policy alone is that of the
+ * newest for all of them.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Catalog, openCatalog } from '#catalog'
@@ -42,8 +43,17 @@ export function openGenerations(first: Config, options: GenerationsOptions): Gen
     config,
     catalog,
     boxes,
-    engine: openEngine({ store, boxes, catalog, config, settled }),
+    engine: openEngine({ store, boxes, catalog, config: { ...config, policy }, settled }),
   })
+  /** A run keeps its servers until it rests, but is judged by the newest policy: every send is. */
+  const policy: Config['policy'] = {
+    get permissions() {
+      return current.config.policy.permissions
+    },
+    get rules() {
+      return current.config.policy.rules
+    },
+  }
   const catalogOptions = {
     process: store.process,
     folder: `${first.home}/catalog`,
