@@ -26,13 +26,14 @@ const types: Record<EventType, 'run' | 'home'> = {
   'tool.pinned': 'home',
   'tool.changed': 'home',
   'tool.accepted': 'home',
+  'ledger.restored': 'home',
   'ledger.checkpointed': 'home',
 }
 
 const inbox: Record<InboxType, true> = { 'approval.answered': true, 'call.settled': true, 'cancel.asked': true }
 
 test('EventType: every type is a noun and what happened to it', () => {
-  assert.equal(Object.keys(types).length, 22)
+  assert.equal(Object.keys(types).length, 23)
   for (const type of Object.keys(types)) assert.match(type, /^[a-z]+\.[a-z]+(ed|nt)$/)
 })
 

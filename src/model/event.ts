@@ -158,6 +158,8 @@ export type EventBodies = {
   'tool.pinned': { tool: string; digest: string; diff: ToolDiff }
   'tool.changed': { tool: string; digest: string; diff: ToolDiff }
   'tool.accepted': { tool: string; digest: string; who: string }
+  /** The record was put in place from a backup; `digest` is that of its database. What came after the backup is lost. */
+  'ledger.restored': { from: string; digest: string }
   /** `purges` says that from here on every `run.purged` is signed; checkpoints of older versions lack it. */
   'ledger.checkpointed': {
     heads: Record<string, { n: number; hash: string }>

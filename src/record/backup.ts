@@ -1,49 +1,112 @@
-/** Online backup: the database as one file, and beside it the files that it names. Keys stay at home. */
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+/** Online backup: the database as one file, and beside it the files that it names, verified together. Keys stay at home. */
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { AppError } from '#model'
+import { AppError, isUuid } from '#model'
 import { mendCheckpoints } from './checkpoint.ts'
-import { homePaths } from './home.ts'
+import { copyFile, copyFolder } from './copy-files.ts'
+import { digestOfFile } from './file-digest.ts'
+import { type HomePaths, homePaths } from './home.ts'
 import { storeError } from './store-error.ts'
+import { syncFolder } from './sync-folder.ts'
+import { verifyAt } from './verify.ts'
 
-/** Writes FILE and FILE.files/: together with a home's `keys/` they are a home again. */
-export async function backUp(home: string, database: DatabaseSync, file: string): Promise<void> {
-  const { checkpoints, blobs, artifacts } = homePaths(home)
-  const beside = `${file}.files`
-  if (existsSync(file) || existsSync(beside)) {
+/** `digest` is that of `file`: `ledger.restored` names it. */
+export type BackedUp = { file: string; files: string; events: number; digest: string }
+
+/** Where the parts of a backup lie; `keys` are those of the home that it is of, or goes to. */
+export function backupPaths(file: string, { keys }: HomePaths): HomePaths {
+  return { ...homePaths(`${file}.files`), database: file, keys }
+}
+
+/** Writes FILE and FILE.files/, readable by their owner only: together with a home's `keys/` they are a home again. */
+export async function backUp(home: string, database: DatabaseSync, file: string): Promise<BackedUp> {
+  const paths = homePaths(home)
+  const copy = backupPaths(file, paths)
+  const files = `${file}.files`
+  if (existsSync(file) || existsSync(files)) {
     const details = 'it exists already'
     throw new AppError('INVALID_INPUT_PARAM', `Cannot back up to ${file}: ${details}`, { param: 'file', details })
   }
   try {
-    mkdirSync(beside, { mode: 0o700 })
-    // First: a copy that were older than its checkpoints would not verify.
-    if (existsSync(checkpoints)) cpSync(checkpoints, join(beside, 'checkpoints.jsonl'))
-    // Before and after: a run may be purged, or name a new blob, while the database is being copied.
-    copyBlobs(blobs, join(beside, 'blobs'))
-    await backup(database, file)
-    mend(join(beside, 'checkpoints.jsonl'), file)
-    copyBlobs(blobs, join(beside, 'blobs'))
-    cpSync(artifacts, join(beside, 'artifacts'), { recursive: true })
+    await copyAll(paths, copy, files, database)
+    return { file, files, events: await verifyCopy(copy), digest: digestOfFile(file).digest }
   } catch (error) {
+    rmSync(file, { force: true })
+    rmSync(files, { recursive: true, force: true })
     throw storeError(error, `back up to ${file}`)
   }
+}
+
+async function copyAll(from: HomePaths, to: HomePaths, files: string, database: DatabaseSync): Promise<void> {
+  mkdirSync(files, { mode: 0o700 })
+  // First: a copy that were older than its checkpoints would not verify.
+  if (existsSync(from.checkpoints)) copyFile(from.checkpoints, to.checkpoints)
+  // Before and after: a run may be purged, or name a new blob, while the database is being copied.
+  copyBlobs(from.blobs, to.blobs)
+  // Made by us and empty: else it would be readable to others until it is written.
+  closeSync(openSync(to.database, 'wx', 0o600))
+  await backup(database, to.database)
+  settle(to)
+  copyBlobs(from.blobs, to.blobs)
+  copyArtifacts(from.artifacts, to.artifacts)
+  for (const path of [to.blobs, files, dirname(files)]) syncFolder(path)
 }
 
 /** Those that are not there yet; what is still being written has no name yet. */
 function copyBlobs(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(from)) {
-    if (/^[0-9a-f]{64}$/.test(name) && !existsSync(join(to, name))) cpSync(join(from, name), join(to, name))
+    if (/^[0-9a-f]{64}$/.test(name) && !existsSync(join(to, name))) copyUnlessGone(join(from, name), join(to, name))
   }
 }
 
-/** Checkpoints that were made while the database was being copied belong to the copy too. */
-function mend(checkpoints: string, file: string): void {
-  const copy = new DatabaseSync(file)
+/** A blob may be purged in this very moment; whether the copy needs it, its verification says. */
+function copyUnlessGone(from: string, to: string): void {
+  try {
+    copyFile(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** Those that are stored; what is still being written has another name. */
+function copyArtifacts(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o700 })
+  for (const name of readdirSync(from)) if (isUuid(name)) copyFolder(join(from, name), join(to, name))
+  syncFolder(to)
+}
+
+/** Checkpoints that were made meanwhile belong to the copy too. */
+function settle({ database, checkpoints }: HomePaths): void {
+  const copy = new DatabaseSync(database)
   try {
     mendCheckpoints(checkpoints, copy)
   } finally {
     copy.close()
   }
+  asOneFile(database)
+}
+
+/** Without a log beside it, which could be left behind; and on disk. */
+export function asOneFile(file: string): void {
+  const database = new DatabaseSync(file)
+  try {
+    database.exec('PRAGMA journal_mode = DELETE')
+  } finally {
+    database.close()
+  }
+  const descriptor = openSync(file, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+async function verifyCopy(copy: HomePaths): Promise<number> {
+  const { ok, events, reason } = await verifyAt(copy)
+  if (ok) return events
+  const next = 'Run "metier audit verify"'
+  throw new AppError('LEDGER_BROKEN', `Cannot back up the record: the copy does not verify: ${reason}. ${next}`)
 }

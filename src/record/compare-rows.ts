@@ -3,7 +3,6 @@ import { homeChain, type RunStatus } from '#model'
 import { isFinished } from './apply.ts'
 import { readBlob } from './blobs.ts'
 import { compareSealed } from './compare-sealed.ts'
-import { homePaths } from './home.ts'
 import { isBlobReference } from './line.ts'
 import { Fault, type Scope, type StartedBody, type Walk, type Walked } from './walk.ts'
 
@@ -32,7 +31,7 @@ export type RowChecks = {
 }
 
 export function openRowChecks(scope: Scope): RowChecks {
-  const { database, home } = scope
+  const { database, folders } = scope
   const request = database.prepare(
     'SELECT request.id AS id, key, intent FROM run LEFT JOIN request ON request.id = run.id WHERE run = ?',
   )
@@ -40,7 +39,7 @@ export function openRowChecks(scope: Scope): RowChecks {
   const purged = database.prepare('SELECT key FROM purged WHERE run = ?')
 
   function textOf(value: unknown): unknown {
-    return isBlobReference(value) ? JSON.parse(readBlob(homePaths(home).blobs, value)) : (value ?? null)
+    return isBlobReference(value) ? JSON.parse(readBlob(folders.blobs, value)) : (value ?? null)
   }
 
   return {

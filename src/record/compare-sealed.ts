@@ -1,7 +1,6 @@
 /** Compares what is sealed, the secrets of open runs and what was sent to them, with the runs: rows are there, belong, and open. */
 import { isFinished } from './apply.ts'
 import { sealPlace } from './chain.ts'
-import { homePaths } from './home.ts'
 import { knownSealingKey } from './keys.ts'
 import { openSealed } from './seal.ts'
 import { drawnPlaceholders, placeholderSeed } from './secrets.ts'
@@ -11,8 +10,8 @@ type SealedRow = { run: string; placeholder: string; server: string; box: Uint8A
 type InboxRow = { run: string; type: string; box: Uint8Array }
 
 /** Without the home's key nobody can say whether a box opens; that its row is there can be said. */
-export function compareSealed({ database, home, only }: Scope, { chains }: Walk): void {
-  const key = knownSealingKey(homePaths(home).keys)
+export function compareSealed({ database, folders, only }: Scope, { chains }: Walk): void {
+  const key = knownSealingKey(folders.keys)
   const some = only === undefined ? '' : 'WHERE run = ?'
   const of = only === undefined ? [] : [only]
   const opened = (run: string, box: Uint8Array, place: string, what: string): string | null => {

@@ -1,6 +1,7 @@
 /** The home folder: where everything of one record lies. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { AppError } from '#model'
 import { storeError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
@@ -11,7 +12,20 @@ export const homePaths = (home: string) => ({
   artifacts: join(home, 'artifacts'),
   keys: join(home, 'keys'),
   processes: join(home, 'processes'),
+  /** Where a backup is prepared to become the record; there only until that is done. */
+  restoring: join(home, 'restoring'),
 })
+
+export type HomePaths = ReturnType<typeof homePaths>
+
+/** What is half restored is neither the old record nor the new one. */
+export function refuseHalfRestored(home: string): void {
+  if (!existsSync(homePaths(home).restoring)) return
+  const next = 'Run "metier restore FILE" again, or wait until it is done'
+  throw new AppError('CONFIG_INVALID', `Cannot open the home ${home}: a backup is being restored into it. ${next}`, {
+    home,
+  })
+}
 
 /** Makes the folder and its rooms, for its owner's eyes only and invisible to git. */
 export function createHome(home: string): void {

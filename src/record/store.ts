@@ -13,11 +13,11 @@ import {
 } from '#model'
 import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import type { Asked } from './approvals.ts'
-import { backUp } from './backup.ts'
+import { type BackedUp, backUp } from './backup.ts'
 import { openBuffer } from './buffer.ts'
 import { type Chain, type ChainWorld, type InboxItem, openChain, type SealedSecret } from './chain.ts'
 import { watchChanges } from './changes.ts'
-import { createHome, homePaths } from './home.ts'
+import { createHome, homePaths, refuseHalfRestored } from './home.ts'
 import { sealingKey } from './keys.ts'
 import { isProcessAlive, lockProcess, removeDead, removeLock } from './owner.ts'
 import type { PurgedBy } from './purge.ts'
@@ -82,7 +82,8 @@ export type Store = {
   purge(run: RunId, by: PurgedBy): Promise<void>
   /** Purges what was finished more than so many days ago. */
   expire(days: number, by: PurgedBy): Promise<RunId[]>
-  backup(file: string): Promise<void>
+  /** Copies the record while it is in use, and verifies the copy. */
+  backup(file: string): Promise<BackedUp>
   stats(): Stats
   close(): Promise<void>
 }
@@ -98,6 +99,7 @@ export async function openStore({
 }: StoreOptions): Promise<Store> {
   const now = () => Math.trunc(clock())
   const paths = homePaths(home)
+  refuseHalfRestored(home)
   if (create) createHome(home)
   prepareDatabase(paths.database, create)
   const lock = lockProcess(paths.processes)

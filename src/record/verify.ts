@@ -1,9 +1,10 @@
 /** Verification: every chain against itself, the home's chain, the signed checkpoints and the index; names the first bad event. */
 import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError, homeChain } from '#model'
 import { openRowChecks, type RowChecks } from './compare-rows.ts'
-import { homePaths } from './home.ts'
+import { type HomePaths, homePaths } from './home.ts'
 import { openForReading, refuseNewer } from './schema.ts'
 import { storeError } from './store-error.ts'
 import { schemaFault } from './tables.ts'
@@ -13,16 +14,20 @@ import { openWitness, readCheckpoints, type Witness } from './witness.ts'
 export type Verdict = { ok: boolean; events: number; firstBad?: { run: string; n: number }; reason?: string }
 
 export async function verify(home: string, { run }: { run?: string } = {}): Promise<Verdict> {
-  refuseUnreadable(home)
-  return verifyOn(home, newWalk(), run)
+  return verifyAt(homePaths(home), run)
+}
+
+/** The same of a record whose parts lie in other places than a home has them, such as those of a backup. */
+export async function verifyAt(paths: HomePaths, run?: string): Promise<Verdict> {
+  refuseUnreadable(paths)
+  return verifyOn(paths, newWalk(), run)
 }
 
 /** What may not be read is neither good nor broken. */
-function refuseUnreadable(home: string): void {
-  const { database } = homePaths(home)
-  for (const path of [home, database]) {
+function refuseUnreadable({ database }: HomePaths): void {
+  for (const path of [dirname(database), database]) {
     try {
-      accessSync(path, path === home ? constants.R_OK | constants.X_OK : constants.R_OK)
+      accessSync(path, path === database ? constants.R_OK : constants.R_OK | constants.X_OK)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EACCES') throw storeError(error, 'read the record')
     }
@@ -30,8 +35,7 @@ function refuseUnreadable(home: string): void {
 }
 
 /** Goes on with a walk that found everything good so far; the walk is worth nothing after a bad verdict. */
-export async function verifyOn(home: string, walk: Walk, only?: string): Promise<Verdict> {
-  const paths = homePaths(home)
+export async function verifyOn(paths: HomePaths, walk: Walk, only?: string): Promise<Verdict> {
   let database: DatabaseSync | undefined
   try {
     // Before the database is opened: a checkpoint reaches the file after its commit, so the file is never ahead.
@@ -43,8 +47,8 @@ export async function verifyOn(home: string, walk: Walk, only?: string): Promise
     database = openForReading(paths.database)
     refuseNewer((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
     database.exec('BEGIN')
-    const witness = openWitness(home, file, walk)
-    const scope = { database, home, folders: paths, ...(only === undefined ? {} : { only }) }
+    const witness = openWitness(paths, file, walk)
+    const scope = { database, folders: paths, ...(only === undefined ? {} : { only }) }
     const rows = openRowChecks(scope)
     const visits = { home: listenToHome(walk, witness, rows, only), started: rows.request, blob: rows.blob }
     await walkOn(walk, scope, visits)

@@ -6,6 +6,7 @@ import { type EventType, homeChain } from '#model'
 import { artifactFault } from './artifact-check.ts'
 import { openBlob } from './blobs.ts'
 import { type Derived, fold, newDerived, notePlaceholders } from './derive.ts'
+import type { HomePaths } from './home.ts'
 import { firstHash, isBlobReference, lineHead } from './line.ts'
 
 /** How far a chain was found good. */
@@ -53,8 +54,7 @@ export class Fault extends Error {
 /** What is verified: all chains, or one beside the home's. */
 export type Scope = {
   database: DatabaseSync
-  home: string
-  folders: { blobs: string; artifacts: string }
+  folders: Pick<HomePaths, 'blobs' | 'artifacts' | 'keys'>
   only?: string
 }
 

@@ -3,11 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type EventBodies, homeChain } from '#model'
 import { readBlob } from './blobs.ts'
 import { checkpointText, type Heads } from './checkpoint.ts'
-import { homePaths } from './home.ts'
 import { isSigned, knownPublicKey } from './keys.ts'
 import { isBlobReference } from './line.ts'
 import { purgeText } from './purge.ts'
-import { Fault, type Walk } from './walk.ts'
+import { Fault, type Scope, type Walk } from './walk.ts'
 
 type Checkpoint = EventBodies['ledger.checkpointed']
 type Purged = EventBodies['run.purged']
@@ -27,8 +26,7 @@ export function readCheckpoints(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'latin1').split('\n').slice(0, -1) : []
 }
 
-export function openWitness(home: string, lines: string[], walk: Walk): Witness {
-  const { keys, blobs } = homePaths(home)
+export function openWitness({ keys, blobs }: Scope['folders'], lines: string[], walk: Walk): Witness {
   const file = new Map<number, string>()
   let lastN = 0
   for (const line of lines) {

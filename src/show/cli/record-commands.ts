@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { AppError, type ArtifactId, parseId, type RunId } from '#model'
-import { exportRun, homePaths, openArtifactFolder, verify } from '#record'
+import { exportRun, homePaths, openArtifactFolder, restore, verify } from '#record'
 import { type Command, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good, oneLine, table } from './paint.ts'
@@ -115,11 +115,30 @@ export const recordCommands: Record<string, Command> = {
   backup: {
     group: 'Set up',
     usage: 'backup FILE',
-    does: 'copy the database while it is in use',
+    does: 'copy the record while it is in use, and verify the copy: FILE and FILE.files/',
     words: [1, 1],
-    run: async ({ verbs, words, json, print }) => {
-      await (await verbs()).store.backup(words[0]!)
-      print(json ? JSON.stringify({ file: words[0] }) : `Wrote ${words[0]}.`)
+    run: async ({ config, verbs, words, json, print, note }) => {
+      const done = await (await verbs()).store.backup(words[0]!)
+      const { file, files, events } = done
+      if (json) print(JSON.stringify(done))
+      else print(`Wrote ${file} (the database) and ${files}/ (blobs, artifacts, checkpoints): ${events} events verify.`)
+      note(`Keys are not in it. Keep a copy of ${homePaths(config.home).keys} elsewhere: restoring needs it.`)
+      return exit.done
+    },
+  },
+  restore: {
+    group: 'Set up',
+    usage: 'restore FILE',
+    does: 'put a backup in the place of a record that is gone; its keys/ must be there',
+    words: [1, 1],
+    run: async ({ config, words, json, print, note }) => {
+      const done = await restore(config.home, words[0]!)
+      const { file, home, events, unfinished } = done
+      print(json ? JSON.stringify(done) : `Restored ${events} events from ${file} into ${home}.`)
+      if (unfinished.length > 0)
+        note(
+          `${unfinished.length} runs were not finished when the backup was made. What they did since then is not in it: look before you resume one.`,
+        )
       return exit.done
     },
   },
