@@ -157,7 +157,7 @@ export const catalogCommands: Record<string, Command> = {
 }
 
 const noServers =
-  'No server is configured. "metier init" takes over those that other hosts know; or name some under "mcpServers" in metier.json.'
+  'No server is configured. "metier init" copies those that other hosts know, "metier add" puts one in; or name some under "mcpServers" in metier.json.'
 
 function checkServer({ config }: Context, server: string | undefined): void {
   const known = Object.keys(config.servers)

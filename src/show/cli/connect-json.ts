@@ -33,6 +33,24 @@ export function withEntry(text: string, section: string, name: string, entry: Js
   throw new Error('it is not understood')
 }
 
+/** The text without one member of the object that stands under these keys; the object stays, also if nothing is left in it. */
+export function withoutEntry(text: string, keys: readonly string[], name: string): string {
+  let braces = bracesAt(text, skip(text, text.startsWith('\uFEFF') ? 1 : 0))
+  for (const key of keys) {
+    const within = braces.members.find((member) => member.key === key)
+    if (within === undefined || text[within.value] !== '{') throw new Error(`it has no "${key}"`)
+    braces = bracesAt(text, within.value)
+  }
+  const member = braces.members.find(({ key }) => key === name)
+  if (member === undefined) throw new Error(`it has no "${name}"`)
+  const after = removed(text, braces, member)
+  const expected = structuredClone(parseJsonc(text)) as JsonObject
+  const holder = keys.reduce((inner, key) => inner[key] as JsonObject, expected)
+  delete holder[name]
+  if (isDeepStrictEqual(parseJsonc(after), expected)) return after
+  throw new Error('it is not understood')
+}
+
 /** A file of ours alone: without a line end, so that it is told from one that somebody wrote. */
 function fresh(section: string, name: string, entry: JsonObject): string {
   return JSON.stringify({ [section]: { [name]: entry } }, null, 2)

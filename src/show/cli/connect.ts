@@ -8,7 +8,8 @@ import { type Entry, type Host, hosts, placeOf } from './connect-hosts.ts'
 import { withEntry } from './connect-json.ts'
 import { tomlTable, withTable } from './connect-toml.ts'
 import { exit } from './exit.ts'
-import { faint, good, strong } from './paint.ts'
+import { moveBack } from './move-servers.ts'
+import { bad, faint, good, strong } from './paint.ts'
 
 const connectable = hosts.filter(({ own }) => own !== null).map(({ name }) => name)
 const tableName = 'mcp_servers.metier'
@@ -25,36 +26,40 @@ export const connectCommands: Record<string, Command> = {
   disconnect: {
     group: 'Set up',
     usage: 'disconnect HOST [--print]',
-    does: 'take that back',
+    does: 'take that back, and give the host the servers that init --move took out',
     options: { print: { type: 'boolean' } },
     words: [0, 1],
-    run: async (context) => change(context, () => null),
+    run: async (context) => change(context, () => null, true),
   },
 }
 
 /** `wanted` is our entry as the host writes it, or null for none. */
-async function change(context: Context, wanted: (host: Host) => JsonObject | null): Promise<number> {
+async function change(context: Context, wanted: (host: Host) => JsonObject | null, isBack = false): Promise<number> {
   const { words, options, json, print } = context
-  const host = hosts.find(({ name, own }) => name === words[0] && own !== null)
+  const host = hosts.find(({ name, own }) => name === words[0] && (own !== null || isBack))
   if (host === undefined) {
     const wanted = words[0] === undefined ? 'which host?' : `there is no host "${words[0]}".`
     throw new UsageError(`${wanted} There are ${connectable.join(', ')}`)
   }
-  const file = host.own!(placeOf(context))
+  const file = host.own?.(placeOf(context)) ?? null
   const entry = wanted(host)
-  const next = changed(file, host, entry)
+  const next = file === null ? null : changed(file, host, entry)
   const shown = options.print === true
   const written = !shown && next !== null
   if (written) next.write()
-  if (json) print(JSON.stringify({ host: host.name, file, written, entry }))
+  const files = isBack ? [...new Set(host.files(placeOf(context)))] : []
+  const back = files.flatMap((one) => moveBack(host, one, !shown) ?? [])
+  for (const { servers, file: one, error } of back)
+    context.note(error === undefined ? `${good('←')} ${servers.join(', ')} → ${one}` : `${bad('✗')} ${one}: ${error}`)
+  if (json) print(JSON.stringify({ host: host.name, file, written, entry, ...(isBack && { back }) }))
   else if (shown) print(`${faint(`in ${file}`)}\n${entry === null ? 'without "metier"' : snippet(host, entry)}`)
   else if (entry === null)
     print(written ? `${good('✓')} ${host.name} is without Métier now` : `${host.name} does not know Métier`)
   else
     print(
-      `${good('✓')} ${host.name} knows Métier ${written ? 'now' : 'already'}: ${strong(file)}; start it anew to see it`,
+      `${good('✓')} ${host.name} knows Métier ${written ? 'now' : 'already'}: ${strong(file ?? '')}; start it anew to see it`,
     )
-  return exit.done
+  return back.some(({ error }) => error !== undefined) ? exit.failed : exit.done
 }
 
 /** As the host will start us, from any folder, or as it will reach the gateway. */

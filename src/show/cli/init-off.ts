@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '#model'
 import { claudeFile, claudeSettings, geminiFile, type Place, projectKeys } from './connect-hosts.ts'
 
 /** A server as a file of its host names it. */
-export type Named = { file: string; name: string; value: Json }
+export type Named = { file: string; keys: string[]; name: string; value: Json }
 
 /** Why a server of that name, of that file, is not used; null where it is. */
 type WhyOff = (name: string, file: string) => string | null

@@ -6,7 +6,10 @@ import { memberOf, type Named, openSwitches } from './init-off.ts'
 import { parseToml } from './init-toml.ts'
 
 /** `why` says what is against importing it. */
-export type FoundServer = { host: string; file: string; name: string } & ({ entry: Entry } | { why: string })
+export type FoundServer = { host: string; file: string; keys: string[]; name: string } & (
+  | { entry: Entry }
+  | { why: string }
+)
 export type FoundFile = { host: string; file: string; error?: string }
 
 export function findServers(place: Place): { files: FoundFile[]; servers: FoundServer[] } {
@@ -19,9 +22,9 @@ export function findServers(place: Place): { files: FoundFile[]; servers: FoundS
     }
     const named = [...new Set(host.files(place))].flatMap((file) => serversIn(host, file, read(file), place.folder))
     const whyOff = openSwitches(host.name, place, named, read)
-    return named.map(({ file, name, value }): FoundServer => {
+    return named.map(({ file, keys, name, value }): FoundServer => {
       const why = whyOff(name, file)
-      return { host: host.name, file, name, ...(why === null ? judged(host, name, value) : { why }) }
+      return { host: host.name, file, keys, name, ...(why === null ? judged(host, name, value) : { why }) }
     })
   })
   return { files, servers }
@@ -51,7 +54,7 @@ function parsed(file: string, format: Host['format']): Json {
 function serversIn(host: Host, file: string, root: Json, folder: string): Named[] {
   return host.keys(folder).flatMap((keys) => {
     const section = memberOf(root, ...keys)
-    return Object.entries(isObject(section) ? section : {}).map(([name, value]) => ({ file, name, value }))
+    return Object.entries(isObject(section) ? section : {}).map(([name, value]) => ({ file, keys, name, value }))
   })
 }
 

@@ -1,11 +1,12 @@
-/** `init`: the servers that other hosts know, taken over into a configuration of our own. */
+/** `init`: the servers that other hosts know, copied into a configuration of our own, or moved there. */
 import { existsSync } from 'node:fs'
 import { isObject, isSecretName, type Json, type JsonObject } from '#model'
 import type { Command } from './command.ts'
 import { readDocument, writeDocument } from './connect-file.ts'
-import { type Entry, placeOf } from './connect-hosts.ts'
+import { type Entry, hosts, placeOf } from './connect-hosts.ts'
 import { exit } from './exit.ts'
 import { type FoundServer, findServers } from './init-read.ts'
+import { isHeld, moveOut, type Outcome } from './move-servers.ts'
 import { bad, counted, faint, good, oneLine, strong, table, warn } from './paint.ts'
 import { target } from './server-commands.ts'
 
@@ -13,9 +14,9 @@ type Line = { server: string; host: string; file: string; state: 'imported' | 't
 
 export const init: Command = {
   group: 'Set up',
-  usage: 'init [--print]',
-  does: 'take over the servers that Claude, Cursor, VS Code, Codex, Gemini and opencode know',
-  options: { print: { type: 'boolean' } },
+  usage: 'init [--move] [--print]',
+  does: 'copy the servers that Claude, Cursor, VS Code, Codex, Gemini and opencode know; --move takes them out there',
+  options: { move: { type: 'boolean' }, print: { type: 'boolean' } },
   unconfigured: true,
   words: [0, 0],
   run: async (context) => {
@@ -27,10 +28,12 @@ export const init: Command = {
     const next = merged(document, added)
     const written = !shown && (Object.keys(added).length > 0 || !existsSync(file))
     if (written) writeDocument(file, next)
+    const moved = context.options.move === true ? moveAll(found.servers, lines, next, !shown) : []
     const secrets = Object.entries(added).flatMap(([name, entry]) => secretsOf(name, entry))
     if (context.json) {
       const config = shown ? { config: next } : {}
-      context.print(JSON.stringify({ file, written, servers: lines, files: found.files, secrets, ...config }))
+      const files = { files: found.files, moved }
+      context.print(JSON.stringify({ file, written, servers: lines, ...files, secrets, ...config }))
     } else {
       if (shown) context.print(JSON.stringify(next, null, 2))
       else context.print(told(file, written, lines))
@@ -43,9 +46,33 @@ export const init: Command = {
             `${file} now holds secrets (${secrets.join(', ')}): write \${VARIABLE} in their place, or keep it to yourself`,
           ),
         )
+      for (const line of movedLines(moved, shown)) context.note(line)
+      if (!shown && context.options.move !== true && lines.some(({ state }) => state !== 'left'))
+        context.note(warn(stillThere))
     }
-    return exit.done
+    return moved.some(({ error }) => error !== undefined) ? exit.failed : exit.done
   },
+}
+
+const stillThere =
+  'They are copies: your hosts still have these servers, and can call them without Métier. "metier init --move" takes them out there, "metier disconnect HOST" puts them back.'
+
+/** Only what our configuration has as it is written there is taken out. */
+function moveAll(found: readonly FoundServer[], lines: readonly Line[], ours: JsonObject, write: boolean): Outcome[] {
+  const known = { ...section(ours, 'servers'), ...section(ours, 'mcpServers') }
+  const held = found.filter((server, at) => 'entry' in server && isHeld(known[lines[at]!.server], server.entry))
+  const byFile = Map.groupBy(held, ({ host, file }) => `${host} ${file}`)
+  return [...byFile.values()].map((servers) => {
+    const host = hosts.find(({ name }) => name === servers[0]!.host)!
+    return moveOut(host, servers[0]!.file, servers, write)
+  })
+}
+
+function movedLines(moved: readonly Outcome[], isShown: boolean): string[] {
+  return moved.map(({ file, servers, error }) => {
+    if (error !== undefined) return `${bad('✗')} ${file} stays as it is: ${error}`
+    return `${isShown ? faint('→') : good('→')} ${servers.join(', ')} ${isShown ? 'would be' : 'is'} taken out of ${file}`
+  })
 }
 
 /** What is there stays as it is; of two servers with one name the later gets the name of its host beside it. */
