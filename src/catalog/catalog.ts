@@ -103,7 +103,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
 }
 
 function catalogOf(options: CatalogOptions, shared: Shared): Catalog {
-  const { changed, current } = openIndexer()
+  const { changed, current } = openIndexer(options.folder)
   const { pins } = shared
   const entries = shared.enter(options, changed)
   const lists = () => new Map([...entries.values()].map(({ name, tools }) => [name, tools ?? []]))

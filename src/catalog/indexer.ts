@@ -1,20 +1,14 @@
 /** Keeps the index of all tools as they are now: one segment for each server, built in slices, and only where something changed. */
 import { limits, type Tool } from '#model'
-import { type Evidence, newEvidence } from './bm25.ts'
-import { buildNames, type Names } from './names.ts'
-import { buildPostings, type Postings } from './postings.ts'
+import { newEvidence } from './bm25.ts'
+import { indexKey, readIndex, writeIndex } from './index-file.ts'
+import { buildNames } from './names.ts'
+import { buildPostings } from './postings.ts'
+import type { Index, Lists, Segment } from './search-index.ts'
 import { saysTheSame } from './texts.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-export type Segment = Postings & { server: string; tools: readonly Tool[]; names: Names; evidence: Evidence }
-export type Index = {
-  vocabulary: Vocabulary
-  segments: readonly Segment[] /** How many, in all segments. */
-  tools: number
-}
-
-/** The tools of each server. */
-export type Lists = ReadonlyMap<string, readonly Tool[]>
+export type { Index, Lists, Segment }
 
 export type Indexer = {
   /** What there is to find is not what it was. */
@@ -23,14 +17,17 @@ export type Indexer = {
   current(lists: () => Lists): Promise<Index>
 }
 
-export function openIndexer(): Indexer {
-  let index: Index = { vocabulary: new Vocabulary(), segments: [], tools: 0 }
+/** `folder` is where the index of a large catalogue is kept between two processes; without it, it is not. */
+export function openIndexer(folder: string | null = null): Indexer {
+  let index = emptyIndex()
   let version = 0
   let built = -1
   let building: Promise<void> | null = null
   const build = async (lists: Lists) => {
     const at = version
-    index = await inSlices(buildSegments(index, lists))
+    const isFirst = index.segments.length === 0
+    const place = isFirst && countOf(lists) >= limits.indexKeptToolsMin ? folder : null
+    index = place === null ? await inSlices(buildSegments(index, lists)) : await kept(place, lists)
     built = at
   }
   const start = (lists: () => Lists) => {
@@ -52,10 +49,29 @@ export function openIndexer(): Indexer {
   }
 }
 
+/** What was kept is taken where it is of these very tools; else it is built, and kept for the next process. */
+async function kept(folder: string, given: Lists): Promise<Index> {
+  // The lists go on changing while we read them.
+  const lists = new Map([...given].map(([server, tools]) => [server, [...tools]]))
+  const key = indexKey(lists)
+  const stored = readIndex(folder, key, lists)
+  if (stored !== null) return stored
+  const index = await inSlices(buildSegments(emptyIndex(), lists))
+  try {
+    writeIndex(folder, key, index)
+  } catch {
+    // The disk does not take it: the next process builds its own.
+  }
+  return index
+}
+
+const emptyIndex = (): Index => ({ vocabulary: new Vocabulary(), segments: [], tools: 0 })
+const countOf = (lists: Lists) => [...lists.values()].reduce((sum, tools) => sum + tools.length, 0)
+
 /** All at once, for as many tools as one can wait for. */
 export function buildIndex(tools: readonly Tool[]): Index {
   const lists = Map.groupBy(tools, ({ server }) => server)
-  const steps = buildSegments({ vocabulary: new Vocabulary(), segments: [], tools: 0 }, lists)
+  const steps = buildSegments(emptyIndex(), lists)
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value

@@ -12,13 +12,34 @@ const kinShare = 0.2
 /** The forms of a word, of which each tool has those of all its words. */
 type Forms = readonly number[]
 
+/** All that a vocabulary consists of, to be stored. */
+export type VocabularyParts = {
+  forms: Map<string, Forms | null>
+  stems: Map<string, number>
+  kin: Map<string, number>
+  weights: number[]
+}
+
 export class Vocabulary {
   /** Null for small words, which count for nothing. */
-  readonly #forms = new Map<string, Forms | null>()
-  readonly #stems = new Map<string, number>()
-  readonly #kin = new Map<string, number>()
+  #forms = new Map<string, Forms | null>()
+  #stems = new Map<string, number>()
+  #kin = new Map<string, number>()
   /** By form: how much it counts beside others. */
-  readonly weights: number[] = []
+  weights: number[] = []
+
+  static of({ forms, stems, kin, weights }: VocabularyParts): Vocabulary {
+    const vocabulary = new Vocabulary()
+    vocabulary.#forms = forms
+    vocabulary.#stems = stems
+    vocabulary.#kin = kin
+    vocabulary.weights = weights
+    return vocabulary
+  }
+
+  parts(): VocabularyParts {
+    return { forms: this.#forms, stems: this.#stems, kin: this.#kin, weights: this.weights }
+  }
 
   get size(): number {
     return this.weights.length

@@ -14,6 +14,8 @@ export const catalogLimits = {
   stemsKeptMax: 100_000,
   /** Forms of words in the index, those of tools that are gone included. */
   searchFormsMax: 1_000_000,
+  /** An index of fewer tools is built sooner than it is read. */
+  indexKeptToolsMin: 2000,
   /** The best so many are looked at more closely, whatever limit is asked for: so a score does not depend on it. */
   searchWindowTools: 50,
   /** Of the one sentence that is said of a tool below the cut. */

@@ -1,0 +1,85 @@
+/**
+ * The search index of a large catalogue on disk, beside what the servers said, so that the next process need not build it.
+ *
+ *   {"key":"<sha256>","digest":"<sha256>"}\n<payload>
+ *
+ * `key` is the digest of all that the index is derived from: the tools in their order, the code that reads them, the engine
+ * that writes the payload. `digest` is that of the payload, which is the index as V8 serializes it: typed arrays and maps as
+ * they are. A file that does not match in both is no index; it is replaced by the next one that is built.
+ */
+import { createHash, hash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { newEvidence } from './bm25.ts'
+import type { Index, Lists, Segment } from './search-index.ts'
+import { Vocabulary, type VocabularyParts } from './vocabulary.ts'
+
+type Stored = {
+  vocabulary: VocabularyParts
+  /** In the order of the lists, without what is known from them. */
+  segments: Omit<Segment, 'tools' | 'evidence'>[]
+}
+
+/** The same key means the same index, whoever builds it. */
+export function indexKey(lists: Lists): string {
+  const key = createHash('sha256').update(`${codeDigest()}\n${process.versions.v8}\n`)
+  for (const [server, tools] of lists) {
+    key.update(JSON.stringify([server, tools.length]))
+    for (const { id, digest, observed } of tools) key.update(JSON.stringify([id, digest, observed ?? null]))
+  }
+  return key.digest('hex')
+}
+
+/** Null where there is none for this key, or none that can be read. */
+export function readIndex(folder: string, key: string, lists: Lists): Index | null {
+  try {
+    const bytes = readFileSync(fileIn(folder))
+    const end = bytes.indexOf(10)
+    const header = JSON.parse(bytes.toString('utf8', 0, end)) as { key?: unknown; digest?: unknown }
+    const payload = bytes.subarray(end + 1)
+    if (header.key !== key || header.digest !== hash('sha256', payload)) return null
+    return indexOf(deserialize(payload) as Stored, lists)
+  } catch {
+    return null
+  }
+}
+
+/** In one step, so that another process never reads a half. */
+export function writeIndex(folder: string, key: string, { vocabulary, segments }: Index): void {
+  const stored: Stored = {
+    vocabulary: vocabulary.parts(),
+    segments: segments.map(({ tools: _, evidence: __, ...rest }) => rest),
+  }
+  const payload = serialize(stored)
+  const header = JSON.stringify({ key, digest: hash('sha256', payload) })
+  mkdirSync(folder, { recursive: true })
+  const draft = `${fileIn(folder)}.${process.pid}`
+  writeFileSync(draft, Buffer.concat([Buffer.from(`${header}\n`), payload]), { mode: 0o600 })
+  renameSync(draft, fileIn(folder))
+}
+
+function indexOf({ vocabulary, segments }: Stored, lists: Lists): Index {
+  const withTools = segments.map((segment): Segment => {
+    const tools = [...lists.get(segment.server)!]
+    return { ...segment, tools, evidence: newEvidence(tools.length) }
+  })
+  const tools = withTools.reduce((sum, segment) => sum + segment.tools.length, 0)
+  return { vocabulary: Vocabulary.of(vocabulary), segments: withTools, tools }
+}
+
+/** No server is named so: a name has no dot at its start. */
+const fileIn = (folder: string) => join(folder, '.search-index')
+
+let code: string | null = null
+
+/** Weights, stems, synonyms and stop words are code: whatever changes in this folder may change what an index holds. */
+function codeDigest(): string {
+  if (code !== null) return code
+  const folder = dirname(import.meta.filename)
+  const sources = readdirSync(folder).filter((name) => /(?<!\.test)\.[jt]s$/.test(name))
+  const digest = createHash('sha256')
+  for (const name of sources.sort()) digest.update(readFileSync(join(folder, name)))
+  code = digest.digest('hex')
+  return code
+}
