@@ -106,12 +106,15 @@ async function perform(parsed: Parsed): Promise<number> {
     return await (parsed.command.looks ? Promise.race([working, interruption()]) : working)
   } finally {
     await spans?.sent()
-    // Whoever asked for verbs that could not be opened was told.
-    await opened?.then(
-      (verbs) => verbs.close(),
-      () => {},
-    )
+    await closed(opened)
   }
+}
+
+/** A failure to close is told beside the outcome of the command, and never in its place: that one names the run. */
+async function closed(opened: Promise<Verbs> | undefined): Promise<void> {
+  // Whoever asked for verbs that could not be opened was told.
+  const verbs = await opened?.catch(() => undefined)
+  await verbs?.close().catch((error: Error) => note(`Cannot close the record in order: ${error.message}`))
 }
 
 /** A key at the terminal ends at once what only looks; what it had opened is closed behind it. */

@@ -7,7 +7,8 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { type JsonObject, limits, toAppError } from '#model'
+import { type JsonObject, limits } from '#model'
+import { agentAnswer, errorFor, plainError } from './agent-answer.ts'
 import { callerOf } from './caller.ts'
 import { askerOf, asking, FormNeeded, type Forms } from './elicit.ts'
 import { callExposed } from './exposed.ts'
@@ -27,13 +28,20 @@ export async function callTool(
   forms: Forms,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: input = {} } = params
-  const caller = { ...callerOf(context, client.name, params), waitMs: limits.executeWaitMsDefault }
+  let run: string | null = null
+  const began = (begun: string) => {
+    run = begun
+  }
+  const caller = { ...callerOf(context, client.name, params), waitMs: limits.executeWaitMsDefault, began }
   const tell = progressOf(() => context)
   const asked = asking(verbs, forms, askerOf(forms, context, client.capabilities, params as JsonObject))
   const verb = verbNames.find((known) => known === name)
   try {
     if (verb !== undefined)
-      return toolResult(await asked[verb](input, { ...caller, ...(tell && { attendant: { moved: tell } }) }), false)
+      return toolResult(
+        agentAnswer(await asked[verb](input, { ...caller, ...(tell && { attendant: { moved: tell } }) })),
+        false,
+      )
     const result = await callExposed(asked, name, input as JsonObject, {
       ...caller,
       ...(tell && { attendant: { progress: tell } }),
@@ -41,7 +49,7 @@ export async function callTool(
     if (result !== null) return result
   } catch (thrown) {
     if (thrown instanceof FormNeeded) return thrown.result
-    return toolResult({ error: JSON.parse(JSON.stringify(toAppError(thrown))) }, true)
+    return toolResult(plainError(errorFor(thrown, run)), true)
   }
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name))
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { type Answer, isObject, type Json, type JsonObject, limits } from '#model'
+import { agentAnswer, errorText } from './agent-answer.ts'
 import type { Caller, Verbs } from './verbs.ts'
 
 export async function callOne(
@@ -18,7 +19,7 @@ export async function callOne(
   if (whole !== null) return ownAnswer(whole)
   if (answer.status === 'done') return ownResult(await resultOf(verbs, answer, caller))
   const { error } = answer
-  const text = isObject(error) ? String(error.message) : JSON.stringify(answer)
+  const text = isObject(error) ? errorText(String(error.message), answer.run) : JSON.stringify(agentAnswer(answer))
   if (isObject(error) && error.code === 'TOOL_NOT_FOUND') throw new ProtocolError(ProtocolErrorCode.InvalidParams, text)
   return { content: [{ type: 'text', text }], isError: true }
 }

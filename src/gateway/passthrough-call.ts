@@ -1,6 +1,7 @@
 /** A tools/call that is passed through: a run of one call, whose answer is the tool's own. */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
-import { type JsonObject, limits, toAppError } from '#model'
+import { type JsonObject, limits } from '#model'
+import { errorFor, errorText } from './agent-answer.ts'
 import { callOne } from './one-call.ts'
 import type { Caller, Verbs } from './verbs.ts'
 
@@ -9,12 +10,15 @@ export async function passCall(
   { name, arguments: input = {} }: JsonObject,
   caller: Caller,
 ): Promise<CallToolResult> {
+  let run: string | null = null
+  const began = (begun: string) => {
+    run = begun
+  }
   try {
-    const waiting = { ...caller, waitMs: null }
+    const waiting = { ...caller, waitMs: null, began }
     return await callOne(verbs, `${server}:${name}`, input as JsonObject, waiting, limits.passedRequestMsMax)
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown
-    const error = toAppError(thrown)
-    return { content: [{ type: 'text', text: error.message }], isError: true }
+    return { content: [{ type: 'text', text: errorText(errorFor(thrown, run).message, run) }], isError: true }
   }
 }

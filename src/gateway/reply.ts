@@ -1,6 +1,6 @@
 /** Answers over HTTP: JSON, errors in their two forms, and bytes no faster than they are read. */
 import type { ServerResponse } from 'node:http'
-import { type AppError, type ErrorCode, isObject, toText } from '#model'
+import { type AppError, type ErrorCode, errorAnswer, isObject, toText } from '#model'
 
 /** On every answer: nothing is cached, sniffed, framed or read by another page. */
 export const headersOfAll = {
@@ -31,7 +31,7 @@ export function statusOf({ code }: AppError): number {
 }
 
 export function sendError(response: ServerResponse, error: AppError, status = statusOf(error)): void {
-  sendJson(response, { error }, status)
+  sendJson(response, errorAnswer(error), status)
 }
 
 /** An error of the MCP endpoint that no server instance gives, in the form of JSON-RPC. */

@@ -109,7 +109,8 @@ const answers: Record<string, object[]> = {
     { ...base, status: 'approval_required', approvals: [{ id: 'a' }] },
     { ...base, status: 'uncertain', calls: [{ call: '1' }], approvals: [] },
     { ...base, status: 'running', inFlight: [{ call: '1' }], approvals: [] },
-    { ...base, status: 'interrupted' },
+    { ...base, status: 'running', interrupted: true, inFlight: [] },
+    { status: 'done', run: 'r', error },
   ],
   result: [
     { run: 'r', status: 'done', value: [1], offset: 0, next: 10, bytes: 3, digest: 'd' },

@@ -95,6 +95,42 @@ export class AppError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/**
+ * An error about a run that has begun. It carries the run's id, and its fate is never `retry`: the same request sent again would begin a second
+ * run, and repeat what the first one did.
+ */
+export class RunError extends AppError {
+  readonly run: string
+  /** As an answer says it; null where it could not be read. */
+  readonly status: string | null
+
+  constructor(run: string, status: string | null, thrown: unknown) {
+    const cause = toAppError(thrown)
+    const context = { ...cause.context, run } as ContextOf<ErrorCode>
+    super(cause.code, runMessage(run, status, thrown, cause), context, thrown)
+    this.run = run
+    this.status = status
+  }
+
+  override get fate(): Fate {
+    return super.fate === 'retry' ? 'give_up' : super.fate
+  }
+}
+
+/** What can be corrected says so itself; of the rest it is said which run it is about, and what to do instead of sending it again. */
+function runMessage(run: string, status: string | null, thrown: unknown, { message, fate }: AppError): string {
+  const said = thrown instanceof AppError ? message : `Cannot make the answer: ${message}`
+  if (fate !== 'retry' || message.includes(run)) return said
+  const state = status === null ? 'has begun' : `is ${status}`
+  return `${said}. The run ${run} ${state}: resume it, and do not send its request again`
+}
+
+/** An error as an answer, beside the run that it is about. */
+export function errorAnswer(error: AppError): { status?: string; run?: string; error: AppError } {
+  if (!(error instanceof RunError)) return { error }
+  return { ...(error.status === null ? {} : { status: error.status }), run: error.run, error }
+}
+
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(fates, code)
 }

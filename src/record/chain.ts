@@ -130,7 +130,10 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
 
   async function durable(): Promise<void> {
     post()
-    await posted
+    // A write that was refused leaves the next one without a place: what is told is why the first was.
+    await posted.catch((error) => {
+      throw failure ?? error
+    })
   }
 
   function append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number } {

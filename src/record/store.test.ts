@@ -1,6 +1,6 @@
 /** The store: what it makes, who may write, what is durable when, and what it refuses. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -156,6 +156,23 @@ test('a member that may be a blob is no value, by type', async (t) => {
   assert.ok(wrong)
   const right: Json = store.value(resolved.body.value!)
   assert.deepEqual(right, { deep: [1] })
+})
+
+test('durable() tells why the first write was refused, also to who wrote after it', async (t) => {
+  const store = await openSample(t)
+  const chain = startSample(store)
+  await chain.durable()
+  rmSync(join(store.home, 'blobs'), { recursive: true })
+  writeFileSync(join(store.home, 'blobs'), 'no folder')
+  chain.append('run.logged', { lines: [{ level: 'log', text: 'x'.repeat(limits.eventValueBytesMax) }] })
+  const first = chain.durable()
+  first.catch(() => {})
+  await Promise.resolve()
+  chain.append('run.logged', { lines: [{ level: 'log', text: 'later' }] })
+  const refused = await chain.durable().catch((error) => error)
+  assert.ok(refused instanceof AppError)
+  assert.equal(refused.code, 'CONFIG_INVALID', 'and not that another process owns the run')
+  await assert.rejects(first, { code: refused.code })
 })
 
 test('durable() with nothing new to write is fulfilled', async (t) => {

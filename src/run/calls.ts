@@ -285,7 +285,7 @@ export class Calls {
     this.open.delete(call.id)
     const { bytes, ...member } = resultMember(call, result, this.#desk)
     spend(this.#spent, bytes, result.usage)
-    const said = { call: call.id, attempt: call.attempt, outcome, ...member, ms: Math.round(ms) }
+    const said = { call: call.id, attempt: call.attempt, outcome, ...member, ms: Math.max(0, Math.round(ms)) }
     const body: Resolved = { ...said, ...(result.usage && { usage: result.usage }), by }
     const { at } = this.#desk.chain.append('call.resolved', body)
     this.#tell(call.tool)

@@ -267,7 +267,7 @@ export class Conductor {
   #finish(): void {
     const { chain, journal, now } = this.#score
     const outcome = outcomeOf(this.#stop, this.#seats.root.end)
-    const body = { ...outcome, callCount: this.#seats.callCount, ms: now() - journal.startedAt }
+    const body = { ...outcome, callCount: this.#seats.callCount, ms: Math.max(0, now() - journal.startedAt) }
     this.#close()
     chain.finish(body).then(() => this.#settle(outcome.status), this.#fail)
     this.#score.ended?.(outcome.status)

@@ -1,5 +1,5 @@
 /** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
-import { AppError, toAppError, visible } from '#model'
+import { AppError, errorAnswer, toAppError, visible } from '#model'
 import { catalogCommands } from './cli/catalog-commands.ts'
 import { checkHome } from './cli/check-home.ts'
 import {
@@ -112,7 +112,7 @@ export function showError(
     return exit.usage
   }
   const error = toAppError(thrown)
-  if (json) print(JSON.stringify({ error }))
+  if (json) print(JSON.stringify(errorAnswer(error)))
   else note(`${bad(error.code)} ${visible(error.message)}`)
   if (!(thrown instanceof AppError) && thrown instanceof Error && !json) note(thrown.stack ?? '')
   return exitOfError(error.code)

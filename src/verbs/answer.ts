@@ -1,9 +1,14 @@
 /** What is said of a run: its status, result, calls and open questions, read from the record and from nowhere else. */
-import { type ErrorData, type JsonObject, limits, type RunId, type Stored, toText } from '#model'
+import { type ErrorData, type JsonObject, limits, type RunId, type RunStatus, type Stored, toText } from '#model'
 import type { Store } from '#record'
 import { answerLogs } from './answer-logs.ts'
 import { approvalsOf } from './open-approvals.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
+
+/** A run that no process moves just now is `running` to who asked for it, with `interrupted` beside it: it goes on when it is resumed. */
+export function answerStatus(status: RunStatus): RunStatus {
+  return status === 'interrupted' ? 'running' : status
+}
 
 /** The answer of execute, as interface.md §2 has it. */
 export function answerOf(store: Store, run: RunId): JsonObject {
@@ -13,11 +18,12 @@ export function answerOf(store: Store, run: RunId): JsonObject {
 export function answerFrom(store: Store, view: RunView): JsonObject {
   const { row, finished } = view
   const base = {
-    status: row.status,
+    status: answerStatus(row.status),
     run: row.run,
     callCount: view.calls.length,
     ms: elapsed(view),
     isolation: view.isolation,
+    ...(row.status === 'interrupted' ? { interrupted: true } : {}),
   }
   const { mode } = view.started
   const marked = mode === 'run' ? base : { ...base, mode }
@@ -25,7 +31,7 @@ export function answerFrom(store: Store, view: RunView): JsonObject {
   const answer = { ...marked, ...detail(store, view), ...callsMember(store, view), ...logs }
   return (finished?.error === undefined
     ? answer
-    : { ...answer, error: boundedError(finished.error) }) as unknown as JsonObject
+    : { ...answer, error: boundedError(withSafeFate(view, finished.error)) }) as unknown as JsonObject
 }
 
 function detail(store: Store, view: RunView): object {
@@ -96,6 +102,15 @@ function shown(store: Store, run: string, result: Stored<unknown> | undefined): 
   if (result === undefined) return { result: null }
   const { text: preview, bytes } = store.glimpse(result, limits.previewCharactersMax)
   return bytes <= limits.inlineResultBytesMax ? { result: store.value(result) } : { preview, bytes, handle: { run } }
+}
+
+/** `retry` stands only where nothing but reads was sent: the same request again would repeat the rest. */
+function withSafeFate({ calls }: RunView, error: ErrorData): ErrorData {
+  if (error.fate !== 'retry') return error
+  const hasEffects = calls.some(({ attempts, effect, resolved }) => {
+    return attempts > 0 && effect !== 'read' && resolved?.outcome !== 'not_sent'
+  })
+  return hasEffects ? { ...error, fate: 'give_up' } : error
 }
 
 /** Of an error that is too large for an answer, the start of each long part; `run show` has all of it. */

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type JsonObject, limits, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy } from '#run'
+import { aboutRun } from './about-run.ts'
 import { answerOf } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
@@ -24,8 +25,14 @@ export function openApprovals({ store }: Parts): JsonObject[] {
  * the others are told: the question must still be open when the answer is written.
  */
 export async function decideApproval(parts: Parts, id: string, decision: Decision, caller: Caller, goOn: boolean) {
+  const found = findApproval(parts, id)
+  const { run } = found.view.row
+  return aboutRun(parts.store, run, () => recordDecision(parts, found, decision, caller, goOn))
+}
+
+async function recordDecision(parts: Parts, found: Found, decision: Decision, caller: Caller, goOn: boolean) {
   const { store } = parts
-  const { view, call, asked } = findApproval(parts, id)
+  const { view, call, asked } = found
   const { run } = view.row
   const { scope: _, covers: __, ...answer } = decision
   if (answer.answer === 'approved') await checkYes(parts, view, call, answer.args)

@@ -16,6 +16,7 @@ import {
 } from '#model'
 import type { RunRow, Store } from '#record'
 import { type ActiveRun, type Engine, type RunRequest, readMocks } from '#run'
+import { aboutRun } from './about-run.ts'
 import { answerFrom, answerOf } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, refuseDeep, textOf } from './input.ts'
@@ -42,6 +43,8 @@ export type Caller = {
   traceparent?: string
   /** Hears and answers for them while the run is under way. */
   attendant?: Attendant
+  /** Told of the run that the request is about, as soon as it has begun. */
+  began?: (run: RunId) => void
   /** Of a run that is done, only what the tool itself answered is wanted. */
   wantsWhole?: boolean
 }
@@ -86,10 +89,15 @@ async function startOrHolder({ engine }: Parts, request: RunRequest): Promise<Ac
 const liveOf = ({ attendant }: Caller) => (attendant === undefined ? {} : { attendant })
 
 /** Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else owns it. */
-export async function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+export function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  return aboutRun(parts.store, run, () => resumed(parts, run, caller, waitMs))
+}
+
+async function resumed(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
   const { store, engine } = parts
   const row = store.run(run)
   if (row === undefined) throw notFound(store, run)
+  caller.began?.(run)
   if (isFinished(row.status)) return answerOf(store, run)
   const here = engine.active(run)
   if (here !== undefined) return settle(parts, here, caller, waitMs)
@@ -158,7 +166,17 @@ export async function replayRun({ store, engine }: Parts, run: RunId): Promise<J
   return { ok: false, run, calls, error: difference.toJSON() } as unknown as JsonObject
 }
 
-async function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+  caller.began?.(active.run)
+  return aboutRun(parts.store, active.run, () => answerSettled(parts, active, caller, waitMs))
+}
+
+async function answerSettled(
+  parts: Parts,
+  active: ActiveRun,
+  caller: Caller,
+  waitMs: number | null,
+): Promise<JsonObject> {
   const { store } = parts
   const { name: who, kind: from } = caller.actor
   const cancel = () => active.cancel({ who, from, reason: 'the request was cancelled' })

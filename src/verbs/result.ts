@@ -1,13 +1,18 @@
 /** result(): the whole of any result, a page at a time. */
 import { AppError, fromErrorData, type JsonObject, limits, parseId, type RunId, type Stored } from '#model'
 import { blobOf, homePaths, type Store } from '#record'
+import { aboutRun, aboutRunNow } from './about-run.ts'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
 import { pageElsewhere } from './page-elsewhere.ts'
 import { type RunView, viewRun } from './run-view.ts'
 
 export async function result(store: Store, input: unknown): Promise<JsonObject> {
-  const { run, call, ...wanted } = readInput(input)
+  const asked = readInput(input)
+  return aboutRun(store, asked.run, () => pageOfRun(store, asked))
+}
+
+async function pageOfRun(store: Store, { run, call, ...wanted }: ReturnType<typeof readInput>): Promise<JsonObject> {
   const { offset } = wanted
   const view = viewRun(store, run)
   const { status } = view.row
@@ -22,9 +27,11 @@ export async function result(store: Store, input: unknown): Promise<JsonObject> 
 /** The whole of a result as JSON text, for a process that has room for it. */
 export function resultText(store: Store, input: unknown): string {
   const { run, call, path } = readInput(input)
-  const view = viewRun(store, run)
-  const member = call === undefined ? resultOf(view) : callValue(view, call)
-  return member === null ? 'null' : partText(store.text(member), path)
+  return aboutRunNow(store, run, () => {
+    const view = viewRun(store, run)
+    const member = call === undefined ? resultOf(view) : callValue(view, call)
+    return member === null ? 'null' : partText(store.text(member), path)
+  })
 }
 
 /** Null where nothing was returned. */
@@ -65,8 +72,18 @@ function resultOf({ finished }: RunView): Member {
   return finished?.result ?? null
 }
 
+/** `3/args` are the arguments of call 3, as the handle of an approval names them; a task may have any name. */
+const argumentsSuffix = '/args'
+
+export function argumentsHandle(run: string, call: string): { run: string; call: string } {
+  return { run, call: `${call}${argumentsSuffix}` }
+}
+
 function callValue({ calls }: RunView, wanted: string): Member {
-  const call = calls.find(({ call, task }) => call === wanted || task === wanted)
+  const named = (name: string) => calls.find(({ call, task }) => call === name || task === name)
+  const call = named(wanted)
+  const asked = call ?? (wanted.endsWith(argumentsSuffix) ? named(wanted.slice(0, -argumentsSuffix.length)) : undefined)
+  if (call === undefined && asked !== undefined) return asked.edited ?? asked.args
   if (call === undefined) {
     const details = `the run has no call or task "${wanted}"`
     throw new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, {

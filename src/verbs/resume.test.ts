@@ -43,3 +43,19 @@ test('resume() of a run that another process moves waits for its end, or until t
   const { status, result } = await followed
   assert.deepEqual([status, result], ['done', 'over'])
 })
+
+test('no time that an answer tells is negative, also where the clock was put back while a run was under way', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  const tasks = [{ id: 'wait', tool: 'fx:wait', arguments: { ms: 300 } }]
+  const running = verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
+  while (effects(space).length === 0) await pause(10)
+  t.mock.timers.setTime(Date.now() - 60 * 60 * 1000)
+  const { status, ms, calls, run } = await running
+  assert.deepEqual([status, ms, (calls as { ms: number }[])[0]!.ms], ['done', 0, 0])
+  const shown = verbs.run(String(run)) as { ms: number; calls: { ms: number }[] }
+  assert.deepEqual([shown.ms, shown.calls[0]!.ms], [0, 0])
+  const recorded = verbs.store.lines(String(run)).flatMap((line) => JSON.parse(line).body.ms ?? [])
+  assert.deepEqual(recorded, [0, 0], 'as it is written')
+})

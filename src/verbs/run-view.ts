@@ -91,7 +91,9 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
       if (event.body.args !== undefined) call(event.body.call).edited = event.body.args
       break
     case 'call.resolved': {
-      const { ok, ms } = event.body
+      const { ok } = event.body
+      // Records of a clock that was put back have negative times.
+      const ms = Math.max(0, event.body.ms)
       const status = ok ? 'done' : 'failed'
       Object.assign(call(event.body.call), { status, ms, resolvedAt: event.at, resolved: event.body })
       break
@@ -118,7 +120,7 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
       view.isolation = event.body.isolation
       break
     case 'run.finished':
-      view.finished = event.body
+      view.finished = { ...event.body, ms: Math.max(0, event.body.ms) }
       break
     default:
       break

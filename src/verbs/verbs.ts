@@ -17,6 +17,7 @@ import {
 } from '#model'
 import { openStore, openVerifier, type Stats, type Store, verify } from '#record'
 import type { BoxHealth } from '#sandbox'
+import { aboutRun, aboutRunNow } from './about-run.ts'
 import { answerOf } from './answer.ts'
 import { lineText } from './answer-logs.ts'
 import { whenAnswered } from './attend.ts'
@@ -30,13 +31,14 @@ import { openGenerations } from './generations.ts'
 import { listRuns, type RunFilter } from './list-runs.ts'
 import { named } from './preview.ts'
 import { argumentsLine, argumentsText, mayCallLines, originLine, originLines, type Question } from './question.ts'
-import { result, resultText } from './result.ts'
+import { argumentsHandle, result, resultText } from './result.ts'
 import { notFound } from './run-view.ts'
 import { type Settling, settleCall } from './settle.ts'
 import { takeUp } from './take-up.ts'
 import { wholeOf } from './whole.ts'
 
 export {
+  argumentsHandle,
   argumentsLine,
   argumentsText,
   type Caller,
@@ -160,16 +162,17 @@ export async function openVerbs(
     execute: (input, caller) => execute(parts, input, caller),
     result: (input) => result(store, input),
     resultText: async (input) => resultText(store, input),
-    answer: (run) => answerOf(store, id(run)),
+    answer: (run) => aboutRunNow(store, id(run), () => answerOf(store, id(run))),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
-    cancel: (run, caller, reason) => cancelRun(parts, id(run), caller, reason),
+    cancel: (run, caller, reason) => aboutRun(store, id(run), () => cancelRun(parts, id(run), caller, reason)),
     fork: (run, at, args, caller) => forkRun(parts, id(run), at, args, caller),
-    replay: (run) => replayRun(parts, id(run)),
-    settle: (run, call, settling, caller, goOn) => settleCall(parts, id(run), call, settling, caller, goOn),
+    replay: (run) => aboutRun(store, id(run), () => replayRun(parts, id(run))),
+    settle: (run, call, settling, caller, goOn) =>
+      aboutRun(store, id(run), () => settleCall(parts, id(run), call, settling, caller, goOn)),
     decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
     forget: (line, caller) => forgetLine(store, line, caller),
     runs: (filter) => listRuns(store, filter),
-    run: (run) => showRun(parts, id(run)),
+    run: (run) => aboutRunNow(store, id(run), () => showRun(parts, id(run))),
     approvals: () => openApprovals(parts),
     named: (approvals) => named(parts, approvals),
     whenAnswered: (approval, over) => whenAnswered(store, approval, over),

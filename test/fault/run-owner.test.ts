@@ -171,8 +171,8 @@ test('a process that ends in order hears out what may be made only once, sends n
   const left = leaving.execute({ ...code(text), args: { first: 1 } }, caller)
   await until(() => effects(space).length >= 2)
   await Promise.all([leaving.letGo(), leaving.close()])
-  const { status, run } = await left
-  assert.equal(status, 'interrupted')
+  const { status, interrupted, run } = await left
+  assert.deepEqual([status, interrupted], ['running', true])
   assert.deepEqual(
     done(space, 'add').map(({ args }) => args.key),
     ['a'],

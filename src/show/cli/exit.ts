@@ -38,12 +38,12 @@ export function exitOfError(code: ErrorCode): number {
 }
 
 /** The exit code of an answer of execute. */
-export function exitOfAnswer({ status, error }: JsonObject): number {
+export function exitOfAnswer({ status, error, interrupted }: JsonObject): number {
+  if (interrupted === true) return exit.interrupted
   switch (status) {
     case 'failed':
       return exitOfError((error as { code: ErrorCode }).code)
     case 'cancelled':
-    case 'interrupted':
       return exit.interrupted
     case 'approval_required':
       return exit.approval

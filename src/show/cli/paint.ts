@@ -50,7 +50,8 @@ export function mark(status: string): string {
 
 /** What a person reads of an answer of execute: the result on stdout is not part of it. */
 export function summary(answer: JsonObject): string {
-  const { status, run, callCount, ms, isolation } = answer
+  const { run, callCount, ms, isolation } = answer
+  const status = answer.interrupted === true ? 'interrupted' : answer.status
   const box = isolation as Pick<IsolationReport, 'tier' | 'degraded'> | null
   const tier = box === null ? '' : ` · ${box.tier} sandbox`
   const isReal = answer.mode === undefined
