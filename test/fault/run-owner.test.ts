@@ -121,7 +121,8 @@ test('a run goes on only with the servers it began with (CONFIG_CHANGED); a fork
   writeFileSync(space.file, JSON.stringify(config))
   const changed = await openSpace(space)
   await changed.decide((approvals as { id: string }[])[0]!.id, { answer: 'approved' }, caller, false)
-  await assert.rejects(changed.resume(String(run), caller), { code: 'CONFIG_CHANGED', context: { servers: ['fx'] } })
+  const context = { servers: ['fx'], run }
+  await assert.rejects(changed.resume(String(run), caller), { code: 'CONFIG_CHANGED', context })
   assert.equal(changed.run(String(run)).status, 'approval_required', 'it is as it was')
   const forked = await changed.fork(String(run), 1, { key: 'forked', by: 2 }, caller)
   assert.equal(forked.status, 'approval_required')
