@@ -1,10 +1,12 @@
 /** The tour that a newcomer takes first. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { binary, metier, workspace } from '#test'
+import { binary, metier, temporaryFolder, workspace } from '#test'
 
 test('metier demo discovers, executes, asks, crashes, resumes and verifies, and does nothing twice', async (t) => {
   const { code, json, stdout, stderr } = await metier(workspace(t), ['demo', '--json'])
@@ -32,4 +34,47 @@ test('metier demo ends with commands that can be typed as they stand', (t) => {
   const typed = spawnSync('sh', ['-ec', ways], { encoding: 'utf8' })
   assert.equal(typed.status, 0, typed.stderr)
   assert.match(typed.stdout, /post:ship/)
+})
+
+/** A terminal of its own for a command, whose screen can be read and typed at. */
+function typed(args: string, more: object = {}) {
+  const child = spawn('script', ['-qefc', `${binary} ${args}`, '/dev/null'], {
+    ...more,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let screen = ''
+  child.stdout.on('data', (chunk) => (screen += chunk))
+  const until = async (text: string) => {
+    for (let i = 0; i < 1200 && !screen.includes(text); i++) await pause(50)
+    assert(screen.includes(text), screen)
+  }
+  return { child, until, screen: () => stripVTControlCharacters(screen), ended: once(child, 'exit') }
+}
+
+const needsScript = spawnSync('script', ['--version']).error === undefined ? false : 'needs script(1)'
+
+test('metier demo waits for the yes of the person at the terminal, and takes a no', {
+  skip: needsScript,
+}, async (t) => {
+  const { child, until, screen, ended } = typed('demo')
+  t.after(() => child.kill('SIGKILL'))
+  await until('leave it open')
+  child.stdin.write('n')
+  await until('Look around')
+  const [code] = await ended
+  const folder = /cd (\S+)/.exec(screen())![1]!
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  assert.equal(code, 0)
+  assert.match(screen(), /You said no/)
+})
+
+test('metier demo leaves nothing behind when Ctrl-C ends it', { skip: needsScript }, async (t) => {
+  const TMPDIR = temporaryFolder(t)
+  const { child, until, screen, ended } = typed('demo', { env: { ...process.env, TMPDIR } })
+  t.after(() => child.kill('SIGKILL'))
+  await until('leave it open')
+  child.stdin.write('\u0003')
+  const [code] = await ended
+  assert.equal(code, 130, screen())
+  assert.deepEqual(globSync('metier-demo-*', { cwd: TMPDIR }), [])
 })

@@ -1,12 +1,13 @@
 /** The tour: a real server, a real sandbox and a real kill -9, in a folder of its own, with no key and no configuration. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AppError, type Config, type JsonObject, parseConfig } from '#model'
 import { openVerbs, originLines, type Question, type Verbs } from '#verbs'
+import { askWhileWaiting } from './answer-approvals.ts'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
 import { counted, faint, good, oneLine, strong } from './paint.ts'
@@ -36,13 +37,13 @@ export const demo: Command = {
   run: async (context) => {
     const stage = build()
     const verbs = await openVerbs(stage.config, context.surroundings)
-    try {
-      const seen = await tour(context, stage, verbs)
-      if (context.json) context.print(JSON.stringify(seen))
-    } finally {
-      await verbs.close()
-    }
-    return exit.done
+    const seen = await Promise.race([tour(context, stage, verbs), interruption(context.signal)]).finally(() =>
+      verbs.close(),
+    )
+    // Whoever leaves in the middle is left with nothing.
+    if (seen === null) rmSync(stage.folder, { recursive: true, force: true, maxRetries: 5 })
+    else if (context.json) context.print(JSON.stringify(seen))
+    return seen === null ? exit.interrupted : exit.done
   },
 }
 
@@ -93,8 +94,9 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
     `? ${question!.tool} ${JSON.stringify(question!.args)} waits: ${question!.why}`,
     ...originLines(question!).map((line) => faint(line)),
   )
-  const approved = must(await verbs.decide(question!.id, { answer: 'approved' }, caller, true), 'done')
-  say(`  ${faint(`metier approve ${question!.id}`)}\n  → ${JSON.stringify(approved.result)}`)
+  const approved = await decided(context, verbs, asked, question!)
+  const denial = 'You said no: the program got APPROVAL_DENIED, and nothing was refunded.'
+  say(approved.status === 'done' ? `  → ${JSON.stringify(approved.result)}` : `  ${denial}`)
 
   const killed = await crash(stage, verbs)
   show('4. crash', ...program(shipProgram), `kill -9 while order 2 is with the post: the run is ${killed.status}`)
@@ -132,6 +134,23 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
     resume: settled,
     verify: ledger,
   } as JsonObject
+}
+
+/** The person at the terminal is asked; where there is none, the tour says yes itself. */
+async function decided(context: Context, verbs: Verbs, asked: JsonObject, { id }: Question): Promise<JsonObject> {
+  if (context.terminal !== null) {
+    const answer = await askWhileWaiting({ ...context, verbs: async () => verbs }, Promise.resolve(asked))
+    return answer.status === 'failed' ? answer : must(answer, 'done')
+  }
+  if (!context.json) context.print(`  ${faint(`metier approve ${id}`)}`)
+  return must(await verbs.decide(id, { answer: 'approved' }, context.caller, true), 'done')
+}
+
+function interruption(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null)
+    signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
 }
 
 function must(answer: JsonObject, status: string): JsonObject {
