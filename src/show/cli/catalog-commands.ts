@@ -34,8 +34,6 @@ export const catalogCommands: Record<string, Command> = {
         const problem = catalog.problemOfServer(`${name}:*`)
         if (problem !== null) note(`${bad('✗')} ${problem.message}`)
       }
-      for (const name of (answer.starting ?? []) as string[])
-        note(`${warn('!')} ${name} is still starting: ask again, or wait for it with "metier tools ${name}"`)
       return exit.done
     },
   },

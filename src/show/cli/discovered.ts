@@ -2,10 +2,15 @@
 import { type JsonObject, visible } from '#model'
 import { faint, oneLine, strong, warn } from './paint.ts'
 
-export function discovered({ status, results, unmatched, nearest, silent = [] }: JsonObject): string {
+export function discovered({ status, results, unmatched, nearest, silent = [], starting = [] }: JsonObject): string {
   const ranking = (results as JsonObject[]).map((result) => (result.brief === true ? brief(result) : full(result)))
-  const starting = (silent as string[]).map((name) => warn(`${visible(name)} is still starting: ask again`))
-  return [...opening(String(status), unmatched as string[], nearest as string[]), ...ranking, ...starting].join('\n')
+  const under = (silent as string[]).map((name) => {
+    const isStarting = (starting as string[]).includes(name)
+    return warn(
+      `${visible(name)} ${isStarting ? `is still starting: ask again, or wait with "metier tools ${name}"` : 'does not answer'}`,
+    )
+  })
+  return [...opening(String(status), unmatched as string[], nearest as string[]), ...ranking, ...under].join('\n')
 }
 
 function opening(status: string, unmatched: string[], nearest: string[]): string[] {

@@ -64,6 +64,23 @@ test('--print shows the file as it would be, and writes nothing', async (t) => {
   assert(!existsSync(space.file))
 })
 
+test('metier add proposes a box for a server that is known to need no more, and --sandbox writes it', async (t) => {
+  const space = empty(t)
+  const args = ['--', 'npx', '-y', '@modelcontextprotocol/server-filesystem@2026.8.31', space.folder]
+  const plain = await metier(space, ['add', 'fs', ...args])
+  assert.match(plain.stderr, /fs runs unconfined.*"--sandbox".*"write":\["\/.*"\],"hosts":\[\]/)
+  assert.equal((await metier(space, ['remove', 'fs'])).code, 0)
+  const boxed = await metier(space, ['add', 'fs', '--sandbox', '--folder', '/usr/share', ...args])
+  assert.equal(boxed.code, 0, boxed.stderr)
+  const { fs } = JSON.parse(readFileSync(space.file, 'utf8')).mcpServers
+  assert.deepEqual(fs.sandbox, { tier: 'os', folders: ['/usr/share'], write: [space.folder], hosts: [] })
+  const other = await metier(space, ['add', 'x', '--host', 'api.example.org', '--', 'some-server'])
+  assert.equal(other.code, 0, other.stderr)
+  const { x } = JSON.parse(readFileSync(space.file, 'utf8')).mcpServers
+  assert.deepEqual(x.sandbox, { tier: 'os', folders: [], write: [], hosts: ['api.example.org'] })
+  assert.doesNotMatch(other.stderr, /unconfined/)
+})
+
 test('what is wrong is refused and the file is not touched', async (t) => {
   const space = workspace(t)
   const before = readFileSync(space.file, 'utf8')

@@ -8,17 +8,23 @@ import { isOurs } from './connect-hosts.ts'
 import { withEntry } from './connect-json.ts'
 import { exit } from './exit.ts'
 import { faint, good, strong, warn } from './paint.ts'
+import { proposeBox } from './propose-box.ts'
 
 export const serverCommands: Record<string, Command> = {
   add: {
     group: 'Set up',
-    usage: 'add NAME (-- COMMAND [ARG…] | --url U [--header "N: V"…]) [--env N=V…] [--cwd DIR] [--print]',
+    usage:
+      'add NAME [--env N=V…] [--cwd DIR] [--sandbox] [--folder D…] [--write D…] [--host H…] [--print] -- COMMAND [ARG…]\n  add NAME --url U [--header "N: V"…] [--print]',
     does: 'put a server into the configuration',
     options: {
       url: { type: 'string' },
       header: { type: 'string', multiple: true },
       env: { type: 'string', multiple: true },
       cwd: { type: 'string' },
+      sandbox: { type: 'boolean' },
+      folder: { type: 'string', multiple: true },
+      write: { type: 'string', multiple: true },
+      host: { type: 'string', multiple: true },
       print: { type: 'boolean' },
     },
     unconfigured: true,
@@ -55,7 +61,25 @@ function entryOf([command, ...args]: string[], options: Options): JsonObject {
     ...(args.length > 0 && { args }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(cwd !== undefined && { cwd: cwd as string }),
+    ...boxOf({ command: command!, args, env }, options),
   }
+}
+
+/** What the options name goes beside what the server is known to need. */
+function boxOf(server: JsonObject, options: Options): { sandbox?: JsonObject } {
+  const named = (name: 'folder' | 'write' | 'host') => (options[name] ?? []) as string[]
+  const isAsked = options.sandbox === true || named('folder').length + named('write').length + named('host').length > 0
+  if (!isAsked) return {}
+  const known = proposeBox(server)
+  const write = [...new Set([...((known?.write ?? []) as string[]), ...named('write')])]
+  return { sandbox: { tier: 'os', folders: named('folder'), write, hosts: named('host') } }
+}
+
+function proposal(name: string, entry: JsonObject): string | null {
+  const box = entry.sandbox === undefined ? proposeBox(entry) : null
+  if (box === null) return null
+  const words = `add "--sandbox" to this command and it runs in a box that holds it to that: ${JSON.stringify(box)}`
+  return `${name} runs unconfined, and is known to need no more than its own folders: ${words}`
 }
 
 function pairsOf(given: Options[string], between: string, form: string): Record<string, string> {
@@ -87,6 +111,8 @@ async function change(context: Context, name: string, entry: JsonObject | null):
   else {
     print(`${good('✓')} ${strong(file)} has ${name}${isSame ? ' already' : ''}`)
     note(faint(`Next: "metier tools ${name}" starts it and lists its tools.`))
+    const better = proposal(name, entry)
+    if (better !== null) note(warn(better))
   }
   if (before === null && !isShown && config.file !== null && config.file !== file)
     note(warn(`${config.file} is not read beside ${file}: "metier init" copies the servers that it has`))
