@@ -31,6 +31,8 @@ const right: object[] = [
   },
   { servers: { a: { ...stdio, effects: { put: 'idempotent', pay: 'keyed:id' }, idleMs: 0 } } },
   { expose: ['fs:read_file'] },
+  { approvals: { expireMs: 1000, webhook: 'https://example.org/hook' } },
+  { approvals: { webhook: null } },
   {
     policy: {
       permissions: 'minimal',

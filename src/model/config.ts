@@ -70,6 +70,8 @@ export type Config = {
   policy: { permissions: PermissionSet; rules: PolicyRule[] }
   sandbox: { minTier: Tier; engine: 'quickjs' | 'v8'; outbound: string[] }
   budget: Budget
+  /** How long a question waits for a human, and the address that is told of it. */
+  approvals: { expireMs: number; webhook: string | null }
   /** `operations`: whether the pure operations of programs are recorded. */
   record: { retentionDays: number | null; secrets: string[]; operations: boolean }
   http: {

@@ -154,6 +154,12 @@ export const limits = {
   timeoutMsMax: 2 ** 31 - 1,
 
   approvalMsDefault: 60 * 60 * 1000,
+  approvalMsMin: 1000,
+  /** A post to the webhook of approvals: how long it may take, how often it is tried, and how many may wait. */
+  webhookMsMax: 10_000,
+  webhookTriesMax: 3,
+  webhookPauseMs: 1000,
+  webhookPendingMax: 1000,
   /** How long whoever answered leaves it to the owner of a run, or to a gateway, to go on with it. */
   takeUpMsMax: 10_000,
   reasonBytesMax: 4096,

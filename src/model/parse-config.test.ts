@@ -39,6 +39,7 @@ test('parseConfig() without a file gives the defaults of the interface', () => {
     sandbox: { minTier: 'os', engine: 'quickjs', outbound: [] },
     budget: { calls: 1000, wallMs: 600_000, bytes: 100_000_000 },
     record: { retentionDays: 180, secrets: [], operations: true },
+    approvals: { expireMs: 3_600_000, webhook: null },
     http: { host: '127.0.0.1', port: 7420, auth: 'none', ...plainDoor },
     knownSecrets: [],
     unsetVariables: [],

@@ -1,4 +1,5 @@
 /** The text of a configuration file becomes one frozen Config, or one error that names every problem at once. */
+
 import type { Config, OauthConfig, PolicyRule, ServerConfig, ServerSandbox } from './config.ts'
 import { AppError } from './errors.ts'
 import { Fields, type Findings, isJson, isString, type Problem } from './fields.ts'
@@ -6,6 +7,7 @@ import { tiers } from './isolation.ts'
 import type { Json } from './json.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
 import { limits } from './limits.ts'
+import { readApprovals } from './parse-approvals.ts'
 import type { Effect } from './tool.ts'
 import { collectNamed, type Expansion, expand } from './variables.ts'
 
@@ -34,6 +36,7 @@ export function parseConfig({ file, text, home, env, directory }: ConfigSource):
     sandbox: readSandbox(root.section('sandbox')),
     budget: readBudget(root.section('budget')),
     record: readRecord(root.section('record')),
+    approvals: readApprovals(reading, root.section('approvals')),
     http: readHttp(root.section('http')),
   }
   root.ignore('$schema')

@@ -1,31 +1,21 @@
 /** What is asked of a human about a call, and what their answer means for it. */
-import {
-  AppError,
-  type ApprovalId,
-  type EventBodies,
-  type Json,
-  limits,
-  newId,
-  RawJson,
-  splitToolId,
-  toText,
-} from '#model'
+import { AppError, type ApprovalId, type EventBodies, type Json, newId, RawJson, splitToolId, toText } from '#model'
 import type { Chain, Secrets } from '#record'
 import { digestOf, type Hidden, type OpenCall, type Result } from './call.ts'
 import type { Desk } from './desk.ts'
 import type { Verdict } from './policy.ts'
 import { deadlineOf } from './time-left.ts'
 
-type Asking = Pick<Desk, 'originsOf' | 'now' | 'budget' | 'journal'>
+type Asking = Pick<Desk, 'originsOf' | 'now' | 'budget' | 'journal' | 'policy'>
 
 /** Bound to the digest of the exact arguments: an answer to other arguments is no answer. */
 export function question(
   call: OpenCall,
   why: string,
-  { originsOf, now, budget, journal }: Asking,
+  { originsOf, now, budget, journal, policy }: Asking,
 ): EventBodies['approval.asked'] {
   const from = call.edited === undefined ? originsOf(call) : []
-  const latest = Math.min(now() + limits.approvalMsDefault, deadlineOf(budget, journal.startedAt))
+  const latest = Math.min(now() + policy.expireMs, deadlineOf(budget, journal.startedAt))
   return {
     approval: newId<ApprovalId>(now()),
     call: call.id,

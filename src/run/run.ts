@@ -124,7 +124,8 @@ export function openEngine(parts: Parts): Engine {
     return entered.finally(() => entering.delete(entered))
   }
 
-  const policyOf = ({ started, lines }: Journal) => runPolicy(started.permissions, config.policy, standing, lines)
+  const policyOf = ({ started, lines }: Journal) =>
+    runPolicy(started.permissions, config.policy, standing, lines, config.approvals.expireMs)
   const rootOf = (journal: Journal, prepared: Prepared, heard: Heard): Program =>
     journal.started.mode === 'explore'
       ? exploring(journal, { ...parts, programs, policy: policyOf(journal) })

@@ -1,5 +1,5 @@
 /** The lines of policy that humans wrote for good, without those they took back: the home's chain is read once, then only what is new in it. */
-import { type Config, homeChain, type PermissionSet, type PolicyRule } from '#model'
+import { type Config, homeChain, limits, type PermissionSet, type PolicyRule } from '#model'
 import type { Store } from '#record'
 import { narrower } from './policy.ts'
 
@@ -25,6 +25,8 @@ export type OwnLine = { rule: PolicyRule; approval: string }
 
 /** The rules of one run, as they are whenever it is asked. */
 export type RunPolicy = {
+  /** How long a question of the run waits for a human. */
+  readonly expireMs: number
   readonly permissions: PermissionSet
   readonly rules: readonly PolicyRule[]
   write(line: OwnLine): void
@@ -79,9 +81,11 @@ export function runPolicy(
   file: Config['policy'],
   standing: () => Standing,
   written: readonly OwnLine[],
+  expireMs: number = limits.approvalMsDefault,
 ): RunPolicy {
   const own = [...written]
   return {
+    expireMs,
     get permissions() {
       return narrower(started, file.permissions)
     },

@@ -23,6 +23,7 @@ async function recorded(): Promise<{ disk: Disk; world: World }> {
   const budget = { calls: 10, wallMs: 60_000, bytes: 1e6 }
   chain.append('run.started', {
     budget,
+    expireMs: 1000,
     permissions: 'privileged',
     plan: {},
     args: {},
@@ -69,7 +70,7 @@ function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<
       hideInSlices: (value) => value,
       reveal: (value) => ({ value, foreign: [], isLost: false }),
     },
-    policy: { permissions: 'privileged', rules: [], write: () => {} },
+    policy: { expireMs: 1000, permissions: 'privileged', rules: [], write: () => {} },
     pretend: null,
     now: () => 0,
     pause: async () => {},

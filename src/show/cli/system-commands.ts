@@ -7,9 +7,8 @@ import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToo
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
-import { onQuestion } from './on-question.ts'
 import { bad, faint, good, strong, warn } from './paint.ts'
-import { questionLine } from './question-text.ts'
+import { tellQuestions } from './tell-questions.ts'
 import { watchConfig } from './watch-config.ts'
 
 export const systemCommands: Record<string, Command> = {
@@ -57,9 +56,11 @@ async function stdio(context: Context): Promise<number> {
   if (name === undefined) verbs.catalog.warmUp()
   const served = await serveStdio({ verbs, version, home: config.home, executesPerMinute, ...passthrough })
   const watch = watchConfig(context, verbs)
+  const hush = tellQuestions(context, verbs, watch.config)
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([served.closed, stopped])
   watch.stop()
+  hush()
   await served.close()
   return exit.done
 }
@@ -97,11 +98,11 @@ async function http(context: Context): Promise<number> {
 
 /** Announces the gateway, purges what is too old once a day, and takes the announcement back at the signal. */
 async function untilStopped(context: Context, url: string): Promise<void> {
-  const { options, signal, note } = context
+  const { options, signal } = context
   const verbs = await context.verbs()
   const leave = verbs.serveAt(url, options['no-resume'] !== true)
   const watch = watchConfig(context, verbs)
-  const hush = onQuestion(verbs, (question) => note(questionLine(question)))
+  const hush = tellQuestions(context, verbs, watch.config)
   const daily = setInterval(() => void forget(context, watch.config()), dayMs)
   try {
     await forget(context, watch.config())
