@@ -84,6 +84,13 @@ export function timeoutOf(tool: string, timeoutMs: number): AppError {
   })
 }
 
+/** Whether the tool had its effect is as unknown as before: the message may have been anything. */
+export function oversizedOf(tool: string): AppError {
+  const bytesMax = limits.upstreamLineBytesMax
+  const message = `Cannot read what "${tool}" answered: its server sent a message of more than ${bytesMax} bytes, and was ended; ask for less at a time`
+  return new AppError('RESULT_TOO_LARGE', message, { tool, bytesMax })
+}
+
 export function cancelledOf(tool: string): AppError {
   return new AppError('CANCELLED', `Cannot go on with "${tool}": the call was cancelled`, { tool })
 }

@@ -36,6 +36,8 @@ export class StdioWire implements Transport {
   #closing: Promise<void> | null = null
   #over = false
   #graceUntil = 0
+  /** It wrote a message that is larger than any may be, and was ended for it. */
+  isOversized = false
   #box: ServerBox | null = null
   readonly #stopped = new AbortController()
 
@@ -148,6 +150,7 @@ export class StdioWire implements Transport {
     const cut = lineCutter(limits.upstreamLineBytesMax, (line) => this.#received(line))
     child.stdout!.on('data', (chunk: Buffer) => {
       if (cut(chunk)) return
+      this.isOversized = true
       this.onerror?.(new Error(`the server wrote a line of more than ${limits.upstreamLineBytesMax} bytes`))
       child.stdout!.removeAllListeners('data').resume()
       signal(child.pid!, 'SIGKILL')

@@ -9,7 +9,7 @@ import { callTool } from './call-tool.ts'
 import { type Connection, connect, type Era, type Surroundings, unreachable, type Wire } from './connect.ts'
 import { listTools } from './list-tools.ts'
 import { Lives } from './lives.ts'
-import { answered, cancelledOf, failed, isTimeout, stateLost, timeoutOf } from './outcome.ts'
+import { answered, cancelledOf, failed, isTimeout, oversizedOf, stateLost, timeoutOf } from './outcome.ts'
 import { hasForgotten } from './refused.ts'
 import { inRounds } from './rounds.ts'
 import { openSlots } from './slots.ts'
@@ -215,7 +215,8 @@ export class Upstream {
     } catch (error) {
       if (hasForgotten(wire, error)) this.#retire(line)
       const timedOut = isTimeout(error) && !isBroken
-      const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : null
+      const oversized = wire instanceof StdioWire && wire.isOversized ? oversizedOf(tool.id) : null
+      const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : oversized
       return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error), whole)
     } finally {
       signal.removeEventListener('abort', cancel)
