@@ -173,3 +173,34 @@ test('no token is passed upstream, and the record says who asked', async (t) => 
   assert(!JSON.stringify(verbs.store.events(run as never)).includes(token))
   assert.equal((await verbs.runs({ limit: 1 }))[0]!.run, run)
 })
+
+test('the key of one subject never answers another over MCP, and a tool-use id no other', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  const issuer = await openIssuer(t, [key])
+  const options = { verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} }
+  const door = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url })
+  t.after(() => door.close())
+  const runOf = async (sub: string, more: object, _meta = {}) => {
+    const client = new Client({ name: 'host', version: '1' })
+    const headers = bearing(signed(key, issuer.claims(`${door.url}/mcp`, { sub })))
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers } }))
+    const input = { implementation: { type: 'code', code: 'return args.n ?? 1' }, ...more }
+    const { structuredContent } = await client.callTool({ name: 'execute', arguments: input, _meta })
+    await client.close()
+    return structuredContent as { run?: string; error?: { code: string; context: { run?: string } } }
+  }
+  const [ada, eve] = [await runOf('ada', { key: 'K' }), await runOf('eve', { key: 'K' })]
+  assert.notEqual(ada.run, eve.run)
+  assert.equal((await runOf('ada', { key: 'K' })).run, ada.run)
+  const { error } = await runOf('eve', { key: 'K', args: { n: 2 } })
+  assert.deepEqual([error?.code, error?.context.run], ['INVALID_INPUT_PARAM', eve.run])
+  const used = { 'claudecode/toolUseId': 'toolu_1' }
+  const first = await runOf('ada', {}, used)
+  assert.equal((await runOf('ada', {}, used)).run, first.run)
+  assert.notEqual((await runOf('eve', {}, used)).run, first.run)
+  assert.notEqual(
+    (await runOf('ada', { args: { n: 2 } }, used)).run,
+    first.run,
+    'an id that is given again to another request',
+  )
+})

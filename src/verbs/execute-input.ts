@@ -36,7 +36,9 @@ export function readInput(input: unknown, caller: { key?: string; waitMs?: numbe
     const details = 'in mode "run" everything is really called; give mode "dry-run" or "explore", or no mocks'
     throw invalid('mocks', details, mocks)
   }
-  const name = optional(key, (value) => textOf('key', value, limits.runKeyBytesMax), caller.key)
+  // Models fill what they have nothing to say about with an empty text: that names no request.
+  const given = optional(key, (value) => textOf('key', value, limits.runKeyBytesMax), '')
+  const name = given.trim() === '' ? caller.key : given
   return {
     intent: optional(intent, (value) => textOf('intent', value), null),
     plan: optional(implementation, readPlan, null),

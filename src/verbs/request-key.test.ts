@@ -53,6 +53,12 @@ test('execute() gives the same run for the same request in any order of its memb
   assert.equal((await graph()).run, (await graph()).run)
 })
 
+test('execute() takes an empty key for none', async (t) => {
+  const { verbs } = await open(t)
+  const runs = ['', ' ', ''].map((key) => verbs.execute({ ...code('return 1'), key }, caller))
+  assert.equal(new Set((await Promise.all(runs)).map(({ run }) => run)).size, 3)
+})
+
 test('execute() tells another secret apart while the run is open', async (t) => {
   const rules = [{ tool: 'fx:put', then: 'ask' }]
   const { verbs } = await open(t, { policy: { rules }, record: { secrets: ['sk-[a-z]{20,}'] } })
