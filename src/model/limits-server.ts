@@ -1,7 +1,7 @@
 /** Limits of upstream servers: their first start, what is read of a changed configuration, and the boxes around them. */
 export const serverLimits = {
   /** Of the start of a server whose tools were never listed: its command may have to download it first. */
-  upstreamFirstStartMsMax: 120_000,
+  upstreamFirstStartMsMax: 60_000,
   /** How long a search, or a list at the terminal, waits for the first start of a server, counted from that start. */
   firstListMsMax: 30_000,
   /** How often it is reported that a first start is under way. */

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { limits } from '#model'
 import { binary, metier, type Ran, root, type Workspace, workspace } from '#test'
 
 const effectsServer = `"${process.execPath}" "${join(root, 'test', 'servers', 'effects.ts')}"`
@@ -102,7 +103,7 @@ test('every command ends with a promised exit code where a server leaves a helpe
 
 test('every command that needs a server which hangs at its start says so, and exits with 4', async (t) => {
   const space = spaceWith(t, hanging)
-  const late = /Cannot reach the server "fx": it did not open within 30000 ms/
+  const late = new RegExp(`Cannot reach the server "fx": it did not open within ${limits.upstreamFirstStartMsMax} ms`)
   const asking = [
     ['tools', 'fx'],
     ['servers'],
