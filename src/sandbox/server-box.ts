@@ -10,7 +10,7 @@ import { findBinaries, usualPath, writeFilter } from './script/find.ts'
 import { notInstalled, notOnThisSystem } from './script/fix.ts'
 import { scriptFilter, scriptRefusals } from './seccomp.ts'
 import { installPackage, packageOf, registryOf } from './server-install.ts'
-import { programOf, systemFolders, viewOf } from './server-view.ts'
+import { privateFolders, programOf, systemFolders, viewOf } from './server-view.ts'
 import { nodeInside, openWay, type ServerCommand } from './server-way.ts'
 
 export type ServerBoxOptions = ServerCommand & {
@@ -84,6 +84,7 @@ function wallsOf(options: ServerBoxOptions, { bwrap, seccomp, home, way }: Parts
     ...(way === null
       ? []
       : ['--ro-bind', way, '/box/outbound', '--ro-bind', realpathSync(process.execPath), nodeInside]),
+    ...privateFolders().flatMap((place) => ['--remount-ro', place]),
     ...['--remount-ro', '/', '--chdir', isShown ? cwd : homeInside, '--seccomp', '4', '--'],
   ]
 }

@@ -1,5 +1,6 @@
 /** What a server in a box sees of this machine: the system, the programs that it runs on, its folders, and nothing else. */
 import { closeSync, existsSync, lstatSync, openSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { AppError, limits, type ServerSandbox } from '#model'
 import { inPath } from './script/find.ts'
@@ -45,6 +46,7 @@ export function systemFolders(): string[] {
   const etc = ['ld.so.cache', 'alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'pki/tls/certs', 'localtime', 'timezone']
   return [
     ...['--ro-bind', '/usr', '/usr'],
+    ...privateFolders().flatMap((folder) => ['--size', '65536', '--tmpfs', folder]),
     ...tops.flatMap((top) => {
       const entry = lstatSync(top, { throwIfNoEntry: false })
       if (entry === undefined) return []
@@ -52,6 +54,13 @@ export function systemFolders(): string[] {
     }),
     ...etc.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
   ]
+}
+
+/** Homes and projects that stand in `/usr`, as they do in many containers: of these only what is named is shown. */
+export function privateFolders(): string[] {
+  const usual = ['/usr/src', '/usr/home', homedir(), process.cwd()]
+  const inside = [...new Set(usual)].filter((folder) => folder.startsWith('/usr/') && existsSync(folder))
+  return inside.filter((folder) => !inside.some((other) => folder.startsWith(`${other}/`)))
 }
 
 /** What is not there cannot be shown; what holds the kernel's own files must not be. */
@@ -96,7 +105,8 @@ function runtimeOf(program: string, path: string): string[] {
 }
 
 function partsOf(file: string): string[] {
-  if (/^\/(?:usr|bin|sbin|lib\w*)\//.test(file)) return []
+  const isPrivate = privateFolders().some((folder) => file.startsWith(`${folder}/`))
+  if (!isPrivate && /^\/(?:usr|bin|sbin|lib\w*)\//.test(file)) return []
   const modules = file.indexOf('/node_modules/')
   if (modules >= 0) return [file.slice(0, modules + '/node_modules'.length)]
   const folder = dirname(file)

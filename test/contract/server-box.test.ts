@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, JsonObject } from '#model'
-import { caller, metier, openSpace, root, temporaryFolder, type Workspace, whyNot } from '#test'
+import { caller, metier, openSpace, root, serve, temporaryFolder, type Workspace, whyNot } from '#test'
 
 const skip = whyNot('os')
 const program = join(root, 'test', 'servers', 'attacker.ts')
@@ -96,6 +97,7 @@ test('a boxed server reads and writes what is named, and nothing else of the dis
       'its own memory of processes': `fs.writeFileSync('/proc/1/oom_score_adj', '0'); return 'WRITTEN'`,
       'the devices': `return fs.readdirSync('/dev').filter((name) => /^(?:sd|vd|nvme|mem|kmsg|kvm|loop)/.test(name))`,
       sys: `return fs.readdirSync('/sys')`,
+      'projects in the system': `return fs.existsSync('/usr/src') ? fs.readdirSync('/usr/src') : []`,
     }),
   )) as JsonObject
   assert.deepEqual(said, {
@@ -119,6 +121,7 @@ test('a boxed server reads and writes what is named, and nothing else of the dis
     'its own memory of processes': 'EROFS',
     'the devices': [],
     sys: 'ENOENT',
+    'projects in the system': [],
   })
   assert.equal(readFileSync(core, 'utf8'), before)
   assert.equal(readFileSync(join(written, 'new.txt'), 'utf8'), 'evil')
@@ -172,6 +175,9 @@ async function listen(t: TestContext): Promise<{ port: number; seen: string[] }>
 
 test('a boxed server without hosts reaches nothing, the loopback of this machine included', { skip }, async (t) => {
   const { port, seen } = await listen(t)
+  const abstract = `\0metier-test-${process.pid}`
+  const unnamed = createSocketServer(() => seen.push('abstract')).listen(abstract)
+  t.after(() => unnamed.close())
   const { run } = await boxed(t)
   const said = (await run(
     attempts({
@@ -181,6 +187,7 @@ test('a boxed server without hosts reaches nothing, the loopback of this machine
       'a name': `return reach({ host: 'example.org', port: 443 })`,
       'an address of a cloud': `return reach({ host: '169.254.169.254', port: 80 })`,
       proxy: `return reach({ host: '127.0.0.1', port: 3128 })`,
+      'a socket without a file': `return reach({ path: ${JSON.stringify(abstract)} })`,
       raw: `execFileSync('python3', ['-c', 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)'], quietly); return 'OPENED'`,
     }),
   )) as Record<string, string>
@@ -221,22 +228,39 @@ test('a file that the box does not show is told to the model as that', { skip },
   assert(said.includes(written))
 })
 
+/** Processes whose environment bears the mark. */
+function marked(mark: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
+    } catch {
+      return false
+    }
+  })
+}
+
 test('nothing is left of a boxed server when it is closed, nor of what it started', { skip }, async (t) => {
   const mark = `left-${process.pid}-${Date.now()}`
   const { space, run } = await boxed(t, { hosts: ['example.org'] }, { MARK: mark })
   await run(`(await load('node:child_process')).spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref()`)
-  const marked = () =>
-    readdirSync('/proc').filter((pid) => {
-      try {
-        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
-      } catch {
-        return false
-      }
-    })
-  assert(marked().length >= 3, 'the bridge, the server and what it started')
+  assert(marked(mark).length >= 3, 'the bridge, the server and what it started')
   await space.opened[0]!.close()
-  assert.deepEqual(marked(), [])
+  assert.deepEqual(marked(mark), [])
   assert.deepEqual(readdirSync(join(space.home, 'sandbox', 'servers-outbound')), [])
+})
+
+test('kill -9 of the gateway leaves nothing of a boxed server', { skip }, async (t) => {
+  const mark = `killed-${process.pid}-${Date.now()}`
+  const { space } = await boxed(t, { hosts: ['example.org'] }, { MARK: mark })
+  const { url, stop } = await serve(t, space)
+  for (let round = 0; round < 100 && marked(mark).length < 2; round++) {
+    await fetch(`${url}/api/tools`)
+    await pause(50)
+  }
+  assert(marked(mark).length >= 2, 'the bridge and the server')
+  await stop('SIGKILL')
+  for (let round = 0; round < 200 && marked(mark).length > 0; round++) await pause(50)
+  assert.deepEqual(marked(mark), [])
 })
 
 test('servers, tools and doctor say which box each server has', {
