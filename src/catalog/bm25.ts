@@ -49,12 +49,6 @@ export function weigh(
   }
 }
 
-/** Says of one tool how much speaks for it, whatever its words. */
-export function decree({ amounts, peaks }: Evidence, place: number, amount: number): void {
-  amounts[place] = amount
-  peaks[place >>> blockBits] = Math.max(peaks[place >>> blockBits]!, amount)
-}
-
 /** The places with the most evidence above zero, best first; of equals the earlier. */
 export function bestOf({ amounts, peaks }: Evidence, most: number, accepts: (place: number) => boolean): number[] {
   const best: number[] = []

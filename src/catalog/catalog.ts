@@ -40,6 +40,7 @@ export type { Passage, PassageOptions } from './passage.ts'
 export type { PinEvent, PinRecord } from './pins.ts'
 export { type Found, type Hit, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
+export { stem } from './stem.ts'
 export { fitsOutput } from './validate.ts'
 
 export type Catalog = {

@@ -1,6 +1,7 @@
 /** Says of a result which words of the intent speak for it and where they stand, and of an unsure one what speaks against it. */
 import type { Tool } from '#model'
 import { kinOf } from './kin.ts'
+import { relatedIn } from './related.ts'
 import { fields } from './texts.ts'
 import { comparable, contentOf } from './words.ts'
 
@@ -33,15 +34,28 @@ type Match = { word: string; field: string; reason: string }
 
 function matchesOf(tool: Tool, intent: string): Match[] {
   const open = new Map([...new Set(contentOf(intent))].map((word) => [word, comparable(word)]))
+  const texts = fields.map(({ name, textOf }) => {
+    const words = contentOf(textOf(tool))
+    return { field: name, words, stems: new Set(words.map(comparable)) }
+  })
   const matches: Match[] = []
-  for (const { name: field, textOf } of fields) {
-    const here = contentOf(textOf(tool))
-    const stems = new Set(here.map(comparable))
+  for (const { field, words, stems } of texts) {
     for (const [word, stem] of open) {
-      const reason = stems.has(stem) ? word : synonymIn(here, word, stem)
+      const reason = stems.has(stem) ? word : synonymIn(words, word, stem)
       if (reason === null) continue
       matches.push({ word, field, reason })
       open.delete(word)
+    }
+  }
+  const related = relatedIn(intent)
+  for (const { field, words, stems } of texts) {
+    for (const { other, word } of related) {
+      if (!stems.has(comparable(other)) || matches.some((match) => match.word === word)) continue
+      matches.push({
+        word,
+        field,
+        reason: `${word} as ${words.find((each) => comparable(each) === comparable(other))}`,
+      })
     }
   }
   return matches

@@ -13,13 +13,25 @@ const isPath = /[/\\@]|[A-Za-z]\.[A-Za-z]/
  * values are left, all words count.
  */
 export function purposeOf(intent: string): string[] {
-  const bare = intent
+  const bare = withoutValues(intent)
+  const words = contentOf(namesAreMarked(bare) ? bare.replace(properName, ' , ') : bare)
+  return [...new Set(words.length > 0 ? words : contentOf(intent))]
+}
+
+/** The words that count with how often each is said, and those of them that stand in values only; names count as words here. */
+export function wordsIn(intent: string): { said: Map<string, number>; values: Set<string> } {
+  const said = new Map<string, number>()
+  for (const word of contentOf(intent)) said.set(word, (said.get(word) ?? 0) + 1)
+  const outside = new Set(contentOf(withoutValues(intent)))
+  return { said, values: outside.size === 0 ? outside : new Set([...said.keys()].filter((word) => !outside.has(word))) }
+}
+
+function withoutValues(intent: string): string {
+  return intent
     .replace(quoted, (text) => (text.split(/\s+/).length > quotedWordsMax ? text : ' , '))
     .replace(/[\x21-\x7e]+/g, (word) => (isPath.test(word) ? ' , ' : word))
     .replace(/[\w#$€£%+.,:-]+/g, (word) => (/\d/.test(word) ? ' , ' : word))
     .replace(/\s+/g, ' ')
-  const words = contentOf(namesAreMarked(bare) ? bare.replace(properName, ' , ') : bare)
-  return [...new Set(words.length > 0 ? words : contentOf(intent))]
 }
 
 /** Not at the start of a sentence: after a small letter or a comma. */

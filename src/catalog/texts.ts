@@ -16,10 +16,10 @@ export type Field = {
  * again when they change.
  */
 export const fields: readonly Field[] = [
-  { name: 'name', weight: 3, length: 0.3, middling: 6, textOf: ({ name }) => name },
-  { name: 'description', weight: 1, length: 0.6, middling: 12, textOf: ({ description }) => description },
+  { name: 'name', weight: 2.2, length: 0.3, middling: 6, textOf: ({ name }) => name },
+  { name: 'description', weight: 1.1, length: 0.6, middling: 12, textOf: ({ description }) => description },
   { name: 'parameters', weight: 0.5, length: 0.6, middling: 7, textOf: (tool) => parametersOf(tool).join(' ') },
-  { name: 'parameters', weight: 0.3, length: 0.6, middling: 30, textOf: (tool) => parameterTextsOf(tool).join(' ') },
+  { name: 'parameters', weight: 0.4, length: 0.6, middling: 30, textOf: (tool) => parameterTextsOf(tool).join(' ') },
   { name: 'result', weight: 0.3, length: 0.6, middling: 10, textOf: (tool) => resultsOf(tool).join(' ') },
   { name: 'server', weight: 0.3, length: 0, middling: 2, textOf: ({ server }) => server },
 ]

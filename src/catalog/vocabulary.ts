@@ -2,11 +2,11 @@
  * The words of every tool as numbers: each counts by its stem, so that "store" is nearer to "store" than to "stored" also
  * as it is written, and a little by its kin.
  */
+import { shareOf } from './common-words.ts'
 import { kinOf } from './kin.ts'
-import { comparable, contentOf, genericWords, isSmall, split, withoutContractions } from './words.ts'
+import { comparable, contentOf, isSmall, split, withoutContractions } from './words.ts'
 
 const writtenShare = 0.2
-const genericShare = 0.6
 const kinShare = 0.2
 
 /** The forms of a word, of which each tool has those of all its words. */
@@ -65,13 +65,18 @@ export class Vocabulary {
     return [...new Set(found)].filter((form) => form !== undefined)
   }
 
+  /** The form of a word's stem; undefined where no tool ever had it. */
+  stemForm(word: string): number | undefined {
+    return this.#stems.get(comparable(word))
+  }
+
   #number(word: string): Forms | null {
     if (isSmall(word)) {
       this.#forms.set(word, null)
       return null
     }
     const root = comparable(word)
-    const share = genericWords.has(root) ? genericShare : 1
+    const share = shareOf(root)
     const kin = kinOf(root)
     const forms = [
       this.#form(this.#stems, root, (1 - writtenShare) * share),

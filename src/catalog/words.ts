@@ -5,20 +5,11 @@ import { stem } from './stem.ts'
 /** Words that say how something is asked, not what. */
 const stopWords = new Set(
   `a about above after again against all also am an and any anything are as at be because been before being below
-  between both but by can could did do does doing during each everything few for from further had has have
-  having hello here hey hi how i if in into is it its just let like me more most my need no nor not of off on
+  between both but by called can could did do does doing during each everything few for from further had has have
+  having hello here hey hi how i if in into is it its just let like me more most my named need no nor not of off on
   once only or other our out over own please same should so some something such than thank thanks that the their
   them then there these they thing things this those through to too under until up us very want was we were what
   when where which while who whom why will with within without would you your`.split(/\s+/),
-)
-
-/** Words that many tools of any kind have: in a small collection they look rarer than they are. */
-export const genericWords = new Set(
-  `assist available based best calculate check create current data date delete detail different fetch find generate get give help id
-  include information input item know list look make multiple name new number one plan provide recommend request result retrieve
-  return search service show specific status suggest tell time top two type update use user value various`
-    .split(/\s+/)
-    .map(stem),
 )
 
 /**
@@ -86,8 +77,12 @@ export function contentOf(text: string): string[] {
   return split(withoutContractions(text)).filter((word) => !isSmall(word))
 }
 
+/** "Show me" and "tell me" ask for something, and say of it as little as the small words. */
+const asking = /\b(?:show|tell|give) (?:me|us)\b/gi
+
 export function withoutContractions(text: string): string {
-  return /['’]/.test(text) ? text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' ') : text
+  const plain = /['’]/.test(text) ? text.replace(/['’](?:s|t|re|ve|m|ll|d)\b/gi, ' ') : text
+  return / (?:me|us)\b/i.test(plain) ? plain.replace(asking, ' ') : plain
 }
 
 export function isSmall(word: string): boolean {

@@ -17,9 +17,9 @@ export const catalogLimits = {
   /** An index of fewer tools is built sooner than it is read. */
   indexKeptToolsMin: 2000,
   /** The best so many are looked at more closely, whatever limit is asked for: so a score does not depend on it. */
-  searchWindowTools: 50,
+  searchWindowTools: 100,
   /** Of the one sentence that is said of a tool below the cut. */
-  discoverBriefCharactersMax: 100,
+  discoverBriefCharactersMax: 70,
   /** So long the index is built before others have their turn. */
   searchSliceMs: 5,
   /** Of each side of a change, at a terminal. */

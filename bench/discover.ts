@@ -1,0 +1,251 @@
+/**
+ * How well discover does as an agent meets it: through the MCP door of a real gateway with default settings.
+ * nDCG@10 on every public set whole, beside plain and stemmed BM25; how often its status is wrong in catalogues of 40 to 5,000 tools,
+ * with intents of their own and foreign ones; and a hundred tasks as people say them over real servers.
+ * `node bench/discover.ts [--json] [--fast] [FOLDER]`; --fast asks every tenth intent only.
+ */
+import { existsSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { stem } from '#catalog'
+import { bm25 } from './discover/bm25.ts'
+import { type Door, openCatalogue, openDoor } from './discover/door.ts'
+import { sentences } from './discover/sentences.ts'
+import { type Collection, type Item, type Question, readSets, take } from './discover/sets.ts'
+
+const every = process.argv.includes('--fast') ? 10 : 1
+const bars: { what: string; value: number; bar: string; ok: boolean }[] = []
+const judge = (what: string, value: number, bar: string, ok: boolean) => bars.push({ what, value, bar, ok })
+const percent = (part: number, of: number) => (of === 0 ? 0 : (100 * part) / of)
+const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+
+function gain({ gold }: Question, found: readonly string[]): number {
+  const discount = (place: number) => 1 / Math.log2(place + 2)
+  const got = found.reduce((sum, id, place) => sum + (gold.includes(id) ? discount(place) : 0), 0)
+  return (100 * got) / gold.slice(0, 10).reduce((sum, _, place) => sum + discount(place), 0)
+}
+
+async function ranking(set: Collection) {
+  const questions = set.questions.filter((_, at) => at % every === 0)
+  const [plain, stemmed] = [bm25(set.corpus, null), bm25(set.corpus, stem)]
+  const door = await openCatalogue(set.corpus)
+  const ours: number[] = []
+  const bytes: number[] = []
+  for (const question of questions) {
+    const { answer, bytes: size } = await door.discover(question.text)
+    ours.push(
+      gain(
+        question,
+        answer.results.map(({ id }) => id),
+      ),
+    )
+    bytes.push(size)
+  }
+  await door.close()
+  const by = (rank: (text: string) => string[]) =>
+    mean(questions.map((question) => gain(question, rank(question.text))))
+  return {
+    set: set.name,
+    tools: set.corpus.length,
+    plain: by(plain),
+    stemmed: by(stemmed),
+    ours: mean(ours),
+    bytes: mean(bytes),
+  }
+}
+
+type Catalogue = { name: string; items: Item[]; own: Question[]; foreign: Question[] }
+
+/** Of each set 40 and 400 of its tools and all of them, and two sets together; foreign are the intents of other families. */
+function catalogues(sets: readonly Collection[]): Catalogue[] {
+  const foreignTo = (families: string[], round: number) => {
+    const others = sets.filter(({ family }) => !families.includes(family) && !isAlike(family, families))
+    return others.flatMap(({ questions }) => take(questions, Math.ceil(100 / others.length), round))
+  }
+  const some = sets.flatMap((set, round) =>
+    [40, 400, set.corpus.length]
+      .filter((size) => size <= set.corpus.length)
+      .map((size) => {
+        const asked = take(
+          set.questions.filter(({ gold }) => gold.length <= 5),
+          size === 40 ? 25 : 100,
+          round,
+        )
+        const wanted = new Set(asked.flatMap(({ gold }) => gold))
+        const rest = take(set.corpus, set.corpus.length).filter(({ id }) => !wanted.has(id))
+        const items = [...set.corpus.filter(({ id }) => wanted.has(id)), ...rest].slice(0, size)
+        const ids = new Set(items.map(({ id }) => id))
+        const own = set.questions.filter(({ gold }) => gold.every((id) => ids.has(id)))
+        return { name: `${set.name} ${size}`, items, own: take(own, 100, 1), foreign: foreignTo([set.family], round) }
+      }),
+  )
+  const pair = sets.filter(({ name }) => name === 'seal_dev' || name === 'bfcl_live_multiple')
+  return [
+    ...some,
+    {
+      name: pair.map(({ name }) => name).join(' + '),
+      items: pair.flatMap(({ corpus }) => corpus),
+      own: pair.flatMap(({ questions }) => take(questions, 50)),
+      foreign: foreignTo(
+        pair.map(({ family }) => family),
+        3,
+      ),
+    },
+  ]
+}
+
+/** Seal-Tools and NesTools were made in the same way and have tools in common. */
+function isAlike(family: string, families: readonly string[]): boolean {
+  return [family, ...families].filter((name) => name === 'seal' || name === 'nestools').length > 1
+}
+
+async function statuses({ name, items, own, foreign }: Catalogue) {
+  const door = await openCatalogue(items)
+  const count = async (questions: Question[]) => {
+    const counts = { found: 0, unsure: 0, nothing_fits: 0 }
+    for (const { text } of questions) counts[(await door.discover(text)).answer.status]++
+    return counts
+  }
+  const [mine, others] = [await count(own), await count(foreign)]
+  await door.close()
+  return { name, tools: items.length, own: own.length, foreign: foreign.length, mine, others }
+}
+
+const programs = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'metier',
+  'services',
+  'mcp-servers',
+  'current',
+  'node_modules',
+  '.bin',
+)
+const servers: Record<string, [program: string, ...args: string[]]> = {
+  db: ['dbhub', '--transport', 'stdio', '--dsn', 'sqlite:///:memory:'],
+  playwright: ['playwright-mcp', '--headless', '--isolated', '--executable-path', '/nowhere'],
+  github: ['mcp-server-github'],
+  chrome: ['chrome-devtools-mcp', '--no-usage-statistics', '--executable-path', '/nowhere'],
+  shell: ['mcp-server-commands'],
+  everything: ['mcp-server-everything'],
+  fetch: ['mcp-fetch-server'],
+  fs: ['mcp-server-filesystem', tmpdir()],
+  git: ['git-mcp-server'],
+  memory: ['mcp-server-memory'],
+  thinking: ['mcp-server-sequential-thinking'],
+  time: ['time-mcp'],
+}
+
+async function tasks() {
+  const door: Door = await openDoor((folder) =>
+    Object.fromEntries(
+      Object.entries(servers).map(([name, [program, ...args]]) => [
+        name,
+        {
+          command: process.execPath,
+          args: [join(programs, program), ...args],
+          env: { MEMORY_FILE_PATH: join(folder, 'memory') },
+        },
+      ]),
+    ),
+  )
+  const rows: { heldOut: boolean; place: number; status: string; bytes: number }[] = []
+  for (const { text, fits, heldOut } of sentences) {
+    const { answer, bytes } = await door.discover(text)
+    const place = answer.results.findIndex(({ id }) => fits.includes(id))
+    rows.push({ heldOut, place, status: answer.status, bytes })
+  }
+  await door.close()
+  const part = (heldOut: boolean) => {
+    const of = rows.filter((row) => row.heldOut === heldOut)
+    return {
+      first: percent(of.filter(({ place }) => place === 0).length, of.length),
+      firstThree: percent(of.filter(({ place }) => place >= 0 && place < 3).length, of.length),
+      unsure: percent(of.filter(({ status }) => status === 'unsure').length, of.length),
+      nothing: percent(of.filter(({ status }) => status === 'nothing_fits').length, of.length),
+    }
+  }
+  return { seen: part(false), heldOut: part(true), bytes: mean(rows.map(({ bytes }) => bytes)) }
+}
+
+const given = process.argv.slice(2).find((argument) => !argument.startsWith('-')) ?? process.env.METIER_BENCH_DATA
+const folder = given ?? join(dirname(dirname(import.meta.dirname)), 'shared', 'bench-data')
+if (!existsSync(join(folder, 'retrieval'))) {
+  console.error(`Cannot measure discover: there is no ${folder}; name the folder of the public sets as an argument`)
+  process.exit(2)
+}
+const fixed = (number: number) => number.toFixed(1).padStart(7)
+const sets = readSets(folder)
+console.log('nDCG@10 through the door: plain BM25, stemmed BM25, ours, ours − stemmed; bytes of an answer')
+const rows: Awaited<ReturnType<typeof ranking>>[] = []
+for (const set of sets) {
+  const row = await ranking(set)
+  rows.push(row)
+  console.log(
+    row.set.padEnd(22),
+    fixed(row.plain),
+    fixed(row.stemmed),
+    fixed(row.ours),
+    fixed(row.ours - row.stemmed),
+    row.bytes.toFixed(0).padStart(7),
+  )
+  judge(`${row.set}: ours − stemmed BM25`, row.ours - row.stemmed, '≥ −1', row.ours - row.stemmed >= -1)
+}
+const retrieval = rows.filter(({ set }) => set !== 'nestools' && set !== 'ultratool')
+const macro = mean(retrieval.map(({ ours }) => ours)) - mean(retrieval.map(({ stemmed }) => stemmed))
+console.log(
+  `macro of the ${retrieval.length} retrieval sets: ours ${mean(retrieval.map(({ ours }) => ours)).toFixed(1)}`,
+)
+judge('macro: ours − stemmed BM25', macro, '≥ 3', macro >= 3)
+
+console.log('\nstatus by catalogue: own nothing_fits, own unsure; foreign found, foreign nothing_fits (%)')
+type Judged = Awaited<ReturnType<typeof statuses>> & { wrongFound: number; wrongNothing: number; unsure: number }
+const judged: Judged[] = []
+for (const catalogue of catalogues(sets)) {
+  const row = await statuses(catalogue)
+  const wrongFound = percent(row.others.found, row.foreign)
+  const wrongNothing = percent(row.mine.nothing_fits, row.own)
+  const unsure = percent(row.mine.unsure, row.own)
+  judged.push({ ...row, wrongFound, wrongNothing, unsure })
+  console.log(
+    row.name.padEnd(32),
+    fixed(wrongNothing),
+    fixed(unsure),
+    fixed(wrongFound),
+    fixed(percent(row.others.nothing_fits, row.foreign)),
+  )
+}
+const overall = (of: (row: Judged) => number) => mean(judged.map(of))
+const worst = (of: (row: Judged) => number) => Math.max(...judged.map(of))
+const found = (row: Judged) => row.wrongFound
+const nothing = (row: Judged) => row.wrongNothing
+judge('false "found", mean', overall(found), '≤ 10', overall(found) <= 10)
+judge('false "found", worst catalogue', worst(found), '≤ 15', worst(found) <= 15)
+judge('false "nothing_fits", mean', overall(nothing), '≤ 8', overall(nothing) <= 8)
+judge('false "nothing_fits", worst catalogue', worst(nothing), '≤ 15', worst(nothing) <= 15)
+judge(
+  '"unsure" of own intents',
+  overall(({ unsure }) => unsure),
+  '≤ 20',
+  overall(({ unsure }) => unsure) <= 20,
+)
+
+if (existsSync(programs)) {
+  const { seen, heldOut, bytes } = await tasks()
+  console.log(`\n100 tasks over real servers, ${bytes.toFixed(0)} bytes an answer`)
+  for (const [name, part] of Object.entries({ seen, heldOut })) {
+    console.log(
+      name.padEnd(8),
+      Object.entries(part)
+        .map(([what, share]) => `${what} ${share.toFixed(0)} %`)
+        .join(', '),
+    )
+    judge(`tasks, ${name}: among the first three`, part.firstThree, '≥ 80', part.firstThree >= 80)
+    judge(`tasks, ${name}: nothing_fits`, part.nothing, '≤ 5', part.nothing <= 5)
+  }
+} else console.error('The tasks over real servers need mcp-servers: node scripts/services.ts up mcp-servers')
+
+console.log('')
+for (const { what, value, bar, ok } of bars)
+  console.log(`${ok ? 'ok    ' : 'MISSED'} ${what}  ${value.toFixed(1)} (bar ${bar})`)
+if (process.argv.includes('--json')) console.log(JSON.stringify({ rows, judged, bars }))
+if (bars.some(({ ok }) => !ok)) process.exitCode = 1
