@@ -1,7 +1,7 @@
 /** The pages on which a human answers: the open questions, and one of them with a form; whatever an agent wrote stands there as text. */
 import type { ServerResponse } from 'node:http'
 import { type AppError, type JsonObject, limits, visible } from '#model'
-import { argumentsText, mayCallLines, originLines, type Question } from '#verbs'
+import { adviceLines, argumentsText, mayCallLines, originLines, type Question } from '#verbs'
 import { type Html, html, sendHtml } from './html.ts'
 
 /** What the line that was written with an answer will do. */
@@ -41,6 +41,7 @@ ${intent ? html`<dt>What the run is for, in the words of whoever started it</dt>
 <dt>Effect</dt><dd>${effect ?? 'unknown'}</dd>
 ${origins.length === 0 ? none : html`<dt>Where the arguments came from</dt>${origins.map((line) => html`<dd>${line}</dd>`)}`}
 ${mayCallLines(question).map((line) => html`<dt>The plan of its run</dt><dd>${line}</dd>`)}
+${adviceLines(question).map((line) => html`<dt>Effect unknown</dt><dd>${line}</dd>`)}
 <dt>Run</dt><dd><a href="/api/runs/${run}">${run}</a>, call ${call}</dd>
 <dt>Expires</dt><dd>${expiresAt}</dd>
 </dl>

@@ -98,7 +98,10 @@ for (const era of eras)
       ])
         assert.ok(message.includes(part), `${part}: ${message}`)
       const [first, second, third] = message.split('\n')
-      assert.equal(first, 'Allow fx:add? permissions "standard" for an effect of class "unsafe"')
+      assert.equal(
+        first,
+        'Allow fx:add? permissions "standard" for effect unknown, it does not say whether it destroys',
+      )
       assert.equal(second, "From: /key, /by the program's own text, line 1")
       assert.match(third!, /^Arguments: /, 'some hosts show three lines of a message')
       assert.deepEqual(Object.keys(requestedSchema.properties), ['decision'])

@@ -1,7 +1,7 @@
 /** The form in which a host asks its human about a call, and what the human's answer means. */
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/server'
 import { isObject, limits, visible } from '#model'
-import { argumentsLine, type Decision, mayCallLines, originLine, type Question } from '#verbs'
+import { adviceLines, argumentsLine, type Decision, mayCallLines, originLine, type Question } from '#verbs'
 import { editedArguments } from './edited-arguments.ts'
 
 /** What a client sends back; it is not trusted to keep to the form. */
@@ -48,6 +48,7 @@ function choiceForm(question: Question): ElicitRequestFormParams {
     `Arguments: ${text}`,
     ...(isWhole ? [] : [`These are not all of them: metier run show ${run}`]),
     ...mayCallLines(question).map((line) => `Its plan ${line}`),
+    ...adviceLines(question),
     ...(description === purpose || purpose === null ? [] : [purpose]),
     ...(lines === undefined ? [] : [`For the rest of the run: ${lines.run}`, `Always: ${lines.always}`]),
     `Run ${run}, call ${call}. Elsewhere: ${url === null ? command : `${url} or ${command}`}`,

@@ -67,20 +67,28 @@ type Judged = Pick<Tool, 'name' | 'annotations' | 'effect' | 'effectFrom'>
 export function dangerOf({ name, annotations, effect, effectFrom }: Judged): string | null {
   const isOurWord = effectFrom === 'configuration'
   if (isOurWord && effect === 'read') return null
-  const word = wordOf(name)
+  const word = dangerousWordIn(name)
   if (word !== null) return word
   if (effect === 'read') return null
   if (annotations.destructiveHint === true) return 'it says that it destroys'
-  if (annotations.destructiveHint === undefined && !isOurWord) return 'it does not say that it destroys nothing'
+  if (annotations.destructiveHint === undefined && !isOurWord) return effectUnknown
   return null
 }
 
+/** Of a tool that does not say of itself whether it destroys: most say nothing at all. */
+export const effectUnknown = 'effect unknown, it does not say whether it destroys'
+
 /** However they are written: `deleteFile`, `HTTPDelete`, `delete-file`, `DELETE_FILE`, `delete2`. */
-function wordOf(name: string): string | null {
-  const words = name
+export function wordsOf(name: string): string[] {
+  return name
     .replace(/([a-z])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3 $2$4')
     .toLowerCase()
     .split(/[^a-z]+/)
+    .filter(Boolean)
+}
+
+export function dangerousWordIn(name: string): string | null {
+  const words = wordsOf(name)
   for (const [what, list] of Object.entries(dangerousWords)) {
     const word = words.find((candidate) => list.includes(candidate))
     if (word !== undefined) return `a name with "${word}" ${what}`

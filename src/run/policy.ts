@@ -1,6 +1,7 @@
 /** Whether a call may be made: rules in order, the first match decides, else the permission set, in which what is dangerous asks. */
 import { AppError, type Effect, limits, type PermissionSet, type PolicyRule, splitToolId } from '#model'
 import { type Match, matchArguments } from './compare.ts'
+import { effectUnknown } from './danger.ts'
 import { isLike } from './glob.ts'
 
 export type Verdict = { then: 'allow' | 'ask' | 'deny'; because: string }
@@ -45,6 +46,8 @@ function bySet({ effect, danger }: Omit<Question, 'args'>, permissions: Permissi
   const kind = kindOf(effect)
   const then = sets[permissions][kind]
   const because = `permissions "${permissions}" for an effect of class "${kind}"`
+  if (then === 'ask' && kind === 'unsafe' && danger === effectUnknown)
+    return { then, because: `permissions "${permissions}" for ${danger}` }
   if (then !== 'allow' || danger === null || permissions === 'privileged') return { then, because }
   return { then: 'ask', because: `permissions "${permissions}" for what is dangerous: ${danger}` }
 }

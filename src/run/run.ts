@@ -38,7 +38,7 @@ import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets }
 import type { Settlement } from './stop.ts'
 
 export { Conductor } from './conductor.ts'
-export { dangerOf } from './danger.ts'
+export { dangerOf, effectUnknown } from './danger.ts'
 export type { Score } from './desk.ts'
 export type { Exploration, GraphEdge, GraphNode } from './explore-tell.ts'
 export { type Journal, newJournal, readJournal } from './journal.ts'
@@ -53,6 +53,7 @@ export { openShare } from './share.ts'
 export { isInForce, runPolicy, type StandingLine, standingLines, standingRules } from './standing.ts'
 export type { RunRequest } from './started.ts'
 export { type Structure, type StructureNode, structureOf } from './structure/structure.ts'
+export { type Proposal, suggestEffect } from './suggest-effects.ts'
 export type { Rehearsal, Settlement }
 
 export type Engine = {

@@ -14,6 +14,7 @@ import {
 import { connectCommands } from './cli/connect.ts'
 import { decideCommands } from './cli/decide-commands.ts'
 import { demo } from './cli/demo.ts'
+import { effectsSuggest } from './cli/effects-command.ts'
 import { exit, exitOfError } from './cli/exit.ts'
 import { findId, withHome } from './cli/find-id.ts'
 import { init } from './cli/init.ts'
@@ -71,6 +72,7 @@ const commands: Record<string, Command> = {
   ...systemCommands,
   ...catalogCommands,
   ...loginCommands,
+  'effects suggest': effectsSuggest,
   types,
   ...runCommands,
   ...decideCommands,

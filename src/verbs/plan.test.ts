@@ -49,7 +49,7 @@ test('execute() previews what a plan may call, and what is dangerous among it, i
   const expected = [
     ['fx:read', [1], 'allow', null],
     ['fx:pay', [2], null, 'a name with "pay" moves money'],
-    ['fx:add', [3], 'ask', 'it does not say that it destroys nothing'],
+    ['fx:add', [3], 'ask', 'effect unknown, it does not say whether it destroys'],
     ['fx:gone', [4], null, null],
   ]
   const asked = await verbs.execute({ implementation: { type: 'code', code } }, caller)

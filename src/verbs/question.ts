@@ -1,5 +1,6 @@
 /** A question to a human as it is shown: which call, with which arguments, where they came from, and why it is asked. */
-import { type ArgumentOrigin, type JsonObject, limits, visible } from '#model'
+import { type ArgumentOrigin, type JsonObject, limits, splitToolId, visible } from '#model'
+import { effectUnknown } from '#run'
 
 /** One of the approvals in an answer of execute. */
 export type Question = {
@@ -36,6 +37,18 @@ export function argumentsLine({ args }: Pick<Question, 'args'>): { text: string;
 function shortened(text: string): { text: string; isWhole: boolean } {
   const most = limits.shownArgumentsCharactersMax
   return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)} …`, isWhole: false }
+}
+
+/** How to end the questions about a tool whose effect nobody says: one line, or none. */
+export function adviceLines({ tool, why }: Pick<Question, 'tool' | 'why'>): string[] {
+  const { server, name } = splitToolId(tool) ?? { server: '', name: '' }
+  if (!why.includes(effectUnknown) || name === '') return []
+  const line = `"effects": { ${JSON.stringify(name)}: "read" }`
+  return [
+    visible(
+      `Effect unknown. To end this: ${line} for ${server} in metier.json, if that is true ("metier effects suggest ${server}" proposes classes), or --always`,
+    ),
+  ]
 }
 
 /** Where the arguments came from, on one line: those with the same origin stand together. */

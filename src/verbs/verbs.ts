@@ -30,7 +30,15 @@ import { announce } from './gateways.ts'
 import { openGenerations } from './generations.ts'
 import { listRuns, type RunFilter } from './list-runs.ts'
 import { named } from './preview.ts'
-import { argumentsLine, argumentsText, mayCallLines, originLine, originLines, type Question } from './question.ts'
+import {
+  adviceLines,
+  argumentsLine,
+  argumentsText,
+  mayCallLines,
+  originLine,
+  originLines,
+  type Question,
+} from './question.ts'
 import { argumentsHandle, result, resultText } from './result.ts'
 import { notFound } from './run-view.ts'
 import { type Settling, settleCall } from './settle.ts'
@@ -38,6 +46,7 @@ import { takeUp } from './take-up.ts'
 import { wholeOf } from './whole.ts'
 
 export {
+  adviceLines,
   argumentsHandle,
   argumentsLine,
   argumentsText,

@@ -59,7 +59,7 @@ function check(results: string[], effects: unknown[]): void {
 /** The question with these arguments, as it stands on the screen: why and where from are seen too. */
 async function question(screen: Screen, key: string): Promise<void> {
   const seen = await screen.shows(new RegExp(`Arguments: \\{"key":"${key}`))
-  assert.match(seen, /Allow fx:add\? permissions "standard" for an effect of class "unsafe"/)
+  assert.match(seen, /Allow fx:add\? permissions "standard" for effect unknown, it does not say whether it destroys/)
   assert.match(seen, /From: \/key, \/by the program's own text, line 1/)
 }
 

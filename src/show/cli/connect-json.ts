@@ -51,6 +51,37 @@ export function withoutEntry(text: string, keys: readonly string[], name: string
   throw new Error('it is not understood')
 }
 
+/** The text with a value under these keys, of which all but the first few may be missing; everything else stays as it is written. */
+export function withValue(text: string, path: readonly string[], value: Json): string {
+  const before = parseJsonc(text)
+  let braces = bracesAt(text, skip(text, text.startsWith('\uFEFF') ? 1 : 0))
+  let after = text
+  for (const [at, key] of path.entries()) {
+    const rest = path.slice(at + 1).reduceRight<Json>((inner, name) => ({ [name]: inner }), value)
+    const member = braces.members.find((candidate) => candidate.key === key)
+    if (member === undefined) {
+      after = added(text, braces, key, (indent) => shown(text, rest, indent))
+      break
+    }
+    if (at === path.length - 1) after = spliced(text, member.value, member.end, JSON.stringify(value))
+    else if (text[member.value] !== '{') throw new Error(`its "${key}" is no object`)
+    else braces = bracesAt(text, member.value)
+  }
+  if (isDeepStrictEqual(parseJsonc(after), put(before, path, value))) return after
+  throw new Error('it is not understood')
+}
+
+export function hasValue(text: string, path: readonly string[]): boolean {
+  const found = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), parseJsonc(text))
+  return found !== undefined
+}
+
+function put(document: unknown, [key, ...rest]: readonly string[], value: Json): Json {
+  if (key === undefined) return value
+  const object = isObject(document) ? (document as JsonObject) : {}
+  return { ...object, [key]: put(object[key], rest, value) }
+}
+
 /** A file of ours alone: without a line end, so that it is told from one that somebody wrote. */
 function fresh(section: string, name: string, entry: JsonObject): string {
   return JSON.stringify({ [section]: { [name]: entry } }, null, 2)

@@ -9,7 +9,7 @@ test('policy explain names the line that decides, the danger of a tool, and a ru
   const space = workspace(t, { config: { policy: { permissions: 'standard', rules } } })
   const explain = async (...words: string[]) => (await metier(space, ['policy', 'explain', ...words, '--json'])).json
   const add = await explain('fx:add')
-  assert.deepEqual([add.then, add.danger], ['ask', 'it does not say that it destroys nothing'])
+  assert.deepEqual([add.then, add.danger], ['ask', 'effect unknown, it does not say whether it destroys'])
   const put = await explain('fx:put', '{"key":"/tmp/../etc/x"}')
   assert.deepEqual([put.then, put.danger], ['deny', null])
   assert.match(put.because, /^rule 1 of the policy/)

@@ -1,6 +1,6 @@
 /** A question as a person reads it at a terminal: whole, or on one line. */
 import { visible } from '#model'
-import { argumentsText, mayCallLines, originLines, type Question } from '#verbs'
+import { adviceLines, argumentsText, mayCallLines, originLines, type Question } from '#verbs'
 import { counted, faint, oneLine, strong, warn } from './paint.ts'
 
 export function questionText(question: Question): string {
@@ -12,6 +12,7 @@ export function questionText(question: Question): string {
     `  asked because: ${visible(why)}, effect: ${effect ?? 'unknown'}`,
     ...(intent ? [`  the run is for: ${oneLine(intent)}`] : []),
     ...mayCallLines(question).map((line) => `  the plan of its run ${line}`),
+    ...adviceLines(question).map((line) => faint(`  ${line}`)),
     `  run ${run}, call ${call}; it expires in ${counted(minutes, 'minute')}`,
     `  ${command}   |   ${command.replace('approve', 'deny')}`,
     ...(url === null ? [] : [`  ${url}`]),

@@ -6,6 +6,7 @@ import type { HttpDoor } from '#gateway'
 import { AppError, type Config, type IsolationReport, isWeaker, limits, splitToolId, toAppError, visible } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import { type Command, type Context, numberOption } from './command.ts'
+import { effectsDetail } from './effects-detail.ts'
 import { exit } from './exit.ts'
 import { bad, faint, good, strong, warn } from './paint.ts'
 import { tellQuestions } from './tell-questions.ts'
@@ -250,7 +251,8 @@ async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
     if (problem !== undefined) return { name, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
     const own = tools.filter((tool) => tool.server === server)
     const changed = own.filter((tool) => catalog.refusalOf(tool) !== null).map(({ id }) => visible(id))
-    if (changed.length === 0) return { name, ok: true, detail: `${own.length} tools; ${boxWords(definition)}` }
+    const { detail: said, ...unknown } = effectsDetail(server, own)
+    if (changed.length === 0) return { name, ok: true, detail: `${said}; ${boxWords(definition)}`, ...unknown }
     const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`
     return { name, ok: false, detail, fix: `metier tools ${server}, then metier accept TOOL` }
   })
