@@ -17,9 +17,9 @@ export type Hit = { tool: Tool; score: number; why: string; brief: boolean }
 export type Found = { status: Status; results: Hit[]; unmatched: string[]; nearest: string[] }
 
 const nearestMax = 3
-/** So many are never brief; of the others those whose score is below this share of the best. */
+/** So many are never brief; of the others all that do not fit, or whose score is below this share of the best. */
 const fullMin = 3
-const cutShare = 0.9
+const cutShare = 0.97
 /** What a tool gains whose whole name is said in the intent, word by word. */
 const nameShare = 0.2
 
@@ -36,7 +36,8 @@ export function search(index: Index, { intent, filter = {}, limit }: Query): Fou
   const status = shown.length === 0 ? 'nothing_fits' : statusOf(best)
   const purpose = purposeOf(intent)
   const results = shown.map(({ tool, score }, at): Hit => {
-    if (at >= fullMin && score < cutShare * best!) return { tool, score, why: '', brief: true }
+    if (at >= fullMin && (statusOf(score) !== 'found' || score < cutShare * best!))
+      return { tool, score, why: '', brief: true }
     const reasons = [whyOf(tool, score, intent), status === 'found' ? '' : againstOf(tool, intent, purpose)]
     return { tool, score, why: reasons.filter(Boolean).join('; '), brief: false }
   })

@@ -12,11 +12,14 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
   if (wanted.server !== undefined) oneOf('filter.server', wanted.server, servers)
   if (type === 'capability') return { status: 'nothing_fits', results: [], unmatched: [], nearest: [] }
   const answer = await catalog.search({ intent, filter: wanted, limit })
-  const results = answer.results.map(({ tool, score, why, brief }) => {
+  const results = answer.results.map(({ tool, score, why, brief }, at) => {
     const told = catalog.told(tool)
     const { id, effect } = tool
     if (brief) return { type: 'tool', id, score, brief, description: sentenceOf(told.description) }
-    return { type: 'tool', id, score, why, ...wordsOf(told, schemas), effect }
+    const words = wordsOf(told, schemas)
+    const description =
+      at === 0 || schemas ? words.description : shortened(words.description, limits.discoverOtherCharactersMax)
+    return { type: 'tool', id, score, why, ...words, description, effect }
   })
   return {
     status: answer.status,
@@ -32,10 +35,14 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
 function sentenceOf(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   const [sentence] = /^.+?[.!?](?=\s|$)/.exec(line) ?? [line]
-  const max = limits.discoverBriefCharactersMax
-  if (sentence.length <= max) return sentence
-  const space = sentence.lastIndexOf(' ', max - 1)
-  return `${sentence.slice(0, space > 0 ? space : max - 1)}…`
+  return shortened(sentence, limits.discoverBriefCharactersMax)
+}
+
+/** Cut after a word. */
+function shortened(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  const space = text.lastIndexOf(' ', charactersMax - 1)
+  return `${text.slice(0, space > 0 ? space : charactersMax - 1)}…`
 }
 
 function wordsOf(tool: Tool, whole: boolean) {
