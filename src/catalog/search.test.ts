@@ -209,6 +209,28 @@ test('search() puts a tool that calls itself deprecated behind its successor, un
   assert.equal(found('list')[0], 'fs:list', 'it speaks of others')
 })
 
+test('search() finds what people ask for in other words than the tool has, and holds no value against it', () => {
+  const tools = [
+    tool('fs:list_directory', 'Get a listing of all entries in a directory.', { path: '' }),
+    tool('fs:write_file', 'Create or overwrite a file.', { path: '', content: '' }),
+    tool('sh:run_command', 'Run a command on this machine.', { command: '' }),
+    tool('time:current_time', 'Get the time in a timezone.', { timezone: '' }),
+    tool('git:git_reset', 'Reset the current HEAD to a state.', { mode: '' }),
+    tool('git:git_log', 'List the commits.', {}),
+  ]
+  const table: [string, string][] = [
+    ['list the files in the src folder', 'fs:list_directory'],
+    ['what time is it in Tokyo', 'time:current_time'],
+    ['run the tests with npm test', 'sh:run_command'],
+    ['undo it', 'git:git_reset'],
+    ['the history of the project', 'git:git_log'],
+  ]
+  for (const [intent, id] of table) {
+    const found = search(buildIndex(tools), { intent, limit: 3 })
+    assert.deepEqual([found.results[0]?.tool.id, found.status === 'nothing_fits'], [id, false], intent)
+  }
+})
+
 test('search() in an empty catalogue abstains', () => {
   const found = search(buildIndex([]), { intent: 'read', limit: 5 })
   assert.deepEqual(found, { status: 'nothing_fits', results: [], unmatched: ['read'], nearest: [] })

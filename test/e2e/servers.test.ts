@@ -115,7 +115,7 @@ test('twelve servers run together, are found and called, and the death of any is
     const { results } = await verbs.discover({ intent }, caller)
     assert.equal((results as JsonObject[])[0]?.id, tool, intent)
   }
-  assert.equal((await verbs.discover({ intent: 'compose a symphony for organ' }, caller)).status, 'nothing_fits')
+  assert.equal((await verbs.discover({ intent: 'compose a symphony for violins' }, caller)).status, 'nothing_fits')
   for (const name of names) {
     assert(await answers(verbs, name))
     const pids = processesOf(space, name)
