@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { JsonObject } from '#model'
+import { type JsonObject, limits } from '#model'
 import { metier, serve, temporaryFolder, type Workspace, whyNot } from '#test'
 
 /** A tool of each, and an intent in the tool's own words. */
@@ -41,14 +41,38 @@ function network(): Record<string, string> {
   return { npm_config_userconfig: userConfig, ...(certificates && { NODE_EXTRA_CA_CERTS: certificates }) }
 }
 
+type Answer = { results: JsonObject[]; silent?: string[]; starting?: string[] }
+
+/**
+ * The first answer has to name every tool, unless this machine needed longer than a first start is waited for: then it
+ * has to say that the servers are starting, and a later one has them.
+ */
+async function firstAnswer(t: TestContext, ask: () => Promise<Answer>, said: () => string): Promise<Answer> {
+  const began = performance.now()
+  let answer = await ask()
+  const isLate = performance.now() - began >= limits.firstListMsMax * 0.9
+  for (let round = 0; isLate && answer.silent !== undefined && round < 5; round++) {
+    t.diagnostic(`the machine was slow: ${answer.silent} after ${Math.round(performance.now() - began)} ms`)
+    assert.deepEqual(answer.starting, answer.silent)
+    answer = await ask()
+  }
+  assert.equal(answer.silent, undefined, said())
+  return answer
+}
+
 test('metier discover finds the tools of three npx servers at once, with nothing in the cache of packages', {
   skip,
 }, async (t) => {
   const space = cold(t)
-  const { code, json, stderr } = await metier(space, ['discover', 'days_in_month', '--json'])
-  assert.equal(code, 0, stderr)
-  assert.equal(json.silent, undefined, stderr)
-  assert.equal(json.results[0]?.id, 'time:days_in_month')
+  let stderr = ''
+  const ask = async () => {
+    const ran = await metier(space, ['discover', 'days_in_month', '--json'])
+    stderr += ran.stderr
+    assert.equal(ran.code, 0, ran.stderr)
+    return ran.json as Answer
+  }
+  const { results } = await firstAnswer(t, ask, () => stderr)
+  assert.equal(results[0]?.id, 'time:days_in_month')
   assert.doesNotMatch(stderr, /protocol/)
   for (const [name, [, tool]] of Object.entries(packages)) {
     const found = await metier(space, ['discover', tool, '--json'])
@@ -62,9 +86,11 @@ test('metier serve starts them by itself, and the first discover over MCP joins 
   const client = new Client({ name: 'test', version: '0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
   t.after(() => client.close())
-  const answer = await client.callTool({ name: 'discover', arguments: { intent: 'days_in_month' } })
-  const { results, silent } = answer.structuredContent as { results: JsonObject[]; silent?: string[] }
-  assert.equal(silent, undefined, stderr())
+  const ask = async () => {
+    const answer = await client.callTool({ name: 'discover', arguments: { intent: 'days_in_month' } })
+    return answer.structuredContent as Answer
+  }
+  const { results } = await firstAnswer(t, ask, stderr)
   assert.equal(results[0]?.id, 'time:days_in_month')
 })
 
