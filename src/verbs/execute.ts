@@ -3,14 +3,14 @@ import type { Attendant, Catalog } from '#catalog'
 import { type Actor, AppError, type Config, type Json, type JsonObject, limits, type RunId } from '#model'
 import type { RunRow, Store } from '#record'
 import type { ActiveRun, Engine, RunRequest } from '#run'
-import { aboutRun } from './about-run.ts'
+import { aboutRun, aboutRunNow } from './about-run.ts'
 import { answerFrom, answerOf } from './answer.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { readInput } from './execute-input.ts'
 import { invalid, refuseDeep } from './input.ts'
 import { isExpired } from './open-approvals.ts'
 import { withPreview } from './preview.ts'
-import { earlierHolder, refuseOtherRequest, scopedKey } from './request-key.ts'
+import { earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
 import { notFound, type RunView, viewOf, viewRun } from './run-view.ts'
 import { suggest } from './suggest.ts'
 import { madeFrom, wholeTold } from './whole.ts'
@@ -57,10 +57,9 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
   const earlier = key === undefined ? undefined : earlierHolder(parts.store, key, caller)
   const holder = earlier ?? (await startOrHolder(parts, { ...asked, ...liveOf(caller) }))
   if (typeof holder !== 'string') return settle(parts, holder, caller, request.waitMs)
-  return aboutRun(parts.store, holder, () => {
-    refuseOtherRequest(parts, holder, asked)
-    return resume(parts, holder, caller, request.waitMs)
-  })
+  const refusal = aboutRunNow(parts.store, holder, () => refusalOfOther(parts, holder, asked))
+  if (refusal !== null) throw refusal
+  return aboutRun(parts.store, holder, () => resume(parts, holder, caller, request.waitMs))
 }
 
 /** The run that was started, or the one that has the request's key already. */

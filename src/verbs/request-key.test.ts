@@ -1,7 +1,7 @@
 /** Keys of requests: the same request gets the same run, another one is refused, and nobody gets another's. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { JsonObject } from '#model'
+import { type JsonObject, RunError } from '#model'
 import { caller, done, metier, openSpace, workspace } from '#test'
 
 const program = `return (await mcp.fx.add({ key: 'k', by: args.by ?? 1, ms: 50 })).total`
@@ -18,6 +18,7 @@ async function assertRefused(answer: Promise<JsonObject>, run: unknown): Promise
     (thrown) => thrown,
   )
   assert.deepEqual([error.code, error.context.param, error.context.run], ['INVALID_INPUT_PARAM', 'key', run])
+  assert.equal(error instanceof RunError, false, 'the refusal is not an answer about the run that has the key')
 }
 
 test('execute() refuses a key with another program, other arguments, another mode or other mocks, and names the run that has it', async (t) => {

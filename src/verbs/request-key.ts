@@ -22,15 +22,18 @@ export function earlierHolder(store: Store, key: string, { subject }: Asker): Ru
   return name?.startsWith(`${subject} (`) ? run : undefined
 }
 
-/** A key that is given to another request by mistake must neither run it nor answer for it. */
-export function refuseOtherRequest(
+/**
+ * Null where the request is the one that the key names. A key that is given to another request by
+ * mistake must neither run it nor answer for it: that refusal is not about the run that holds the key.
+ */
+export function refusalOfOther(
   { store, engine }: { store: Store; engine: Engine },
   holder: RunId,
   request: RunRequest,
-): void {
-  if (store.isPurged(holder) || engine.isOf(holder, request)) return
+): AppError | null {
+  if (store.isPurged(holder) || engine.isOf(holder, request)) return null
   const details = `it names the request of run ${holder}, which has another plan or other arguments; take another key`
-  throw new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {
     param: 'key',
     details,
     run: holder,
