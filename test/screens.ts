@@ -43,7 +43,6 @@ export async function openScreen(t: Scope, options: ScreenOptions): Promise<Scre
     (await run('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], { env: { ...env, TERM: 'xterm-256color' } }))
       .stdout
   const size = ['-x', String(columns), '-y', String(rows)]
-  t.after(() => tmux('kill-server').catch(() => {}))
   await tmux(
     'new-session',
     '-d',
@@ -58,6 +57,9 @@ export async function openScreen(t: Scope, options: ScreenOptions): Promise<Scre
     'remain-on-exit',
     'on',
   )
+  // By its process: the folder with the socket may be gone by then. It hangs up on whatever runs in it.
+  const server = Number(await tmux('display-message', '-p', '#{pid}'))
+  t.after(() => void process.kill(server, 'SIGTERM'))
   const text = () => tmux('capture-pane', '-p', '-t', ':0')
   const press = async (...keys: string[]) => {
     for (const key of keys) {
