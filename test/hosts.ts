@@ -58,12 +58,12 @@ export async function claudeScreen(t: Scope, space: Workspace, stub: Stub): Prom
 export async function codexScreen(t: Scope, space: Workspace, stub: Stub): Promise<Screen> {
   chooseModel(space, stub)
   const file = join(space.folder, '.codex', 'config.toml')
-  const table = '[mcp_servers.metier]'
-  const patient = `${table}\nrequired = true\nstartup_timeout_sec = 60`
   const trusted = `[projects."${space.folder}"]\ntrust_level = "trusted"`
-  writeFileSync(file, `${readFileSync(file, 'utf8').replace(table, patient)}\n\n${trusted}\n`)
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n\n${trusted}\n`)
+  // With settings on its command line it starts no server in the background, which would outlive the screen.
+  const command = [process.execPath, codexProgram, ...patience]
   const env = { ...baseEnv(space), STUB_KEY: 'stub' }
-  const screen = await openScreen(t, { command: [process.execPath, codexProgram], folder: space.folder, env })
+  const screen = await openScreen(t, { command, folder: space.folder, env })
   await screen.shows(/Ask Codex to do anything/)
   return screen
 }
@@ -75,10 +75,8 @@ export async function codex(space: Workspace, stub: Stub, prompt: string): Promi
 }
 
 /** Codex otherwise speaks to its model before its servers have started, and asks about every tool that may do harm: that is our part. */
-const settings = [
-  ...['-c', 'mcp_servers.metier.required=true', '-c', 'mcp_servers.metier.startup_timeout_sec=60'],
-  ...['-c', 'mcp_servers.metier.default_tools_approval_mode="approve"'],
-]
+const patience = ['-c', 'mcp_servers.metier.required=true', '-c', 'mcp_servers.metier.startup_timeout_sec=60']
+const settings = [...patience, ...['-c', 'mcp_servers.metier.default_tools_approval_mode="approve"']]
 
 type Form = { serverName: string; message: string }
 type Reply = { action: 'accept' | 'decline' | 'cancel'; content: object | null }
