@@ -103,9 +103,8 @@ test('artifact put keeps every byte of what it is given on stdin', async (t) => 
 test('doctor tells of a home that cannot be opened, in one document', async (t) => {
   const space = workspace(t)
   const { code, json } = await metier(space, ['doctor', '--home', join(space.file, 'home'), '--json'])
-  assert.deepEqual([code, json?.ok], [1, false])
-  const { detail } = json.checks.find(({ name }: { name: string }) => name === 'record')
-  assert.match(detail, /^Cannot open the home folder .* Choose a folder that you may write with --home$/)
+  assert.deepEqual([code, json?.error?.code], [3, 'CONFIG_INVALID'])
+  assert.match(json.error.message, /^Cannot use the home folder .* Choose a folder that you may write with --home$/)
 })
 
 test('a configuration that is no readable file is told as that, and a setting that nobody reads is said aloud', async (t) => {
