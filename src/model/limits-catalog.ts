@@ -19,9 +19,9 @@ export const catalogLimits = {
   /** The best so many are looked at more closely, whatever limit is asked for: so a score does not depend on it. */
   searchWindowTools: 100,
   /** Of the one sentence that is said of a tool below the cut. */
-  discoverBriefCharactersMax: 70,
+  discoverBriefCharactersMax: 50,
   /** Of the descriptions after that of the first, unless whole schemas are asked for; one that is asked for by its id is the first. */
-  discoverOtherCharactersMax: 240,
+  discoverOtherCharactersMax: 160,
   /** So long the index is built before others have their turn. */
   searchSliceMs: 5,
   /** Of each side of a change, at a terminal. */
