@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config } from '#model'
 import about from '#package' with { type: 'json' }
 import type { Context, Parsed } from '#show'
-import type { Verbs } from '#verbs'
+import type { RecordVerbs, Verbs } from '#verbs'
 
 enableCompileCache()
 const { AppError, parseConfig } = await import('#model')
@@ -56,13 +56,19 @@ async function main(words: string[]): Promise<number> {
 }
 
 async function perform(parsed: Parsed): Promise<number> {
+  let reading: Promise<RecordVerbs> | undefined
   let opened: Promise<Verbs> | undefined
   const { config, fault } = configFor(parsed)
   if (!parsed.command.unconfigured) checkHome(config.home)
-  const open = async () => {
+  const read = async () => {
     checkOpenFiles()
+    const { openRecordVerbs } = await import('#verbs')
+    return openRecordVerbs(config, surroundings)
+  }
+  const record = () => (reading ??= read())
+  const open = async () => {
     const { openVerbs } = await import('#verbs')
-    return openVerbs(config, surroundings)
+    return openVerbs(config, surroundings, await record())
   }
   const log = parsed.options.quiet === true ? () => {} : note
   const telemetry = readTelemetry(env)
@@ -96,6 +102,7 @@ async function perform(parsed: Parsed): Promise<number> {
     stdinBytes: readStdin,
     readFile: readText,
     readConfig: () => readConfig(parsed.options, false),
+    record,
     verbs: () => (opened ??= open()),
     terminal: json || parsed.options.quiet === true ? null : openTerminal(process.stdin, process.stderr),
     signal: stop.signal,
@@ -107,11 +114,12 @@ async function perform(parsed: Parsed): Promise<number> {
   } finally {
     await spans?.sent()
     await closed(opened)
+    await closed(reading)
   }
 }
 
 /** A failure to close is told beside the outcome of the command, and never in its place: that one names the run. */
-async function closed(opened: Promise<Verbs> | undefined): Promise<void> {
+async function closed(opened: Promise<RecordVerbs> | undefined): Promise<void> {
   // Whoever asked for verbs that could not be opened was told.
   const verbs = await opened?.catch(() => undefined)
   await verbs?.close().catch((error: Error) => note(`Cannot close the record in order: ${error.message}`))

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { type Catalog, openCatalog } from '#catalog'
 import { type Json, type Plan, parseConfig, type RunId, type Tool, type Try } from '#model'
 import { openStore, type Store } from '#record'
-import { type Engine, openEngine } from '#run'
+import { type Engine, loadEngine } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
 import { payload, steps } from './chain.ts'
+
+const { openEngine } = await loadEngine()
 
 export type Bench = { store: Store; boxes: Boxes; engine: Engine; close(): Promise<void> }
 

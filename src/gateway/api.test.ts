@@ -48,7 +48,7 @@ test('GET /api/… answers as the verbs do', async (t) => {
   const { run } = verbs.runs()[0]!
   const expected = {
     '/api/runs': verbs.runs(),
-    [`/api/runs/${run}`]: verbs.run(String(run)),
+    [`/api/runs/${run}`]: await verbs.run(String(run)),
     '/api/approvals': [],
     '/api/tools': (await verbs.tools()).tools,
     '/api/ledger': await verbs.recentLedger(),

@@ -41,7 +41,7 @@ export function openApi({ verbs, version, url, token, stop }: Api): (path: strin
     const [, id, lines] = /^\/api\/runs\/([^/]+)(\/events)?$/.exec(path) ?? []
     if (id === undefined) return approvalRoutes(verbs, token, path)
     if (lines) return { GET: (_, response) => sendRunLines(verbs, id, response) }
-    return { GET: (_, response) => sendJson(response, verbs.run(id)) }
+    return { GET: async (_, response) => sendJson(response, await verbs.run(id)) }
   }
 }
 

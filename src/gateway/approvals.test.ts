@@ -30,7 +30,7 @@ async function open(t: TestContext) {
   }
   const outcome = async (run: string) => {
     while (verbs.store.run(run as RunId)?.status !== 'done') await new Promise((resolve) => setTimeout(resolve, 10))
-    return verbs.run(run).result
+    return (await verbs.run(run)).result
   }
   const answers = (run: string): EventBodies['approval.answered'][] =>
     verbs.store.events(run).flatMap((event) => (event.type === 'approval.answered' ? [event.body] : []))
@@ -166,7 +166,7 @@ test('GET /api/approvals is what the command line lists', async (t) => {
   const { door, verbs, ask } = await open(t)
   const { id, run } = await ask('x')
   const listed = JSON.parse((await send(`${door.url}/api/approvals`)).text) as JsonObject[]
-  assert.deepEqual(listed, verbs.named(verbs.approvals()))
+  assert.deepEqual(listed, await verbs.named(verbs.approvals()))
   const [question] = listed
   assert.deepEqual(Object.keys(question!), [
     'id',

@@ -17,12 +17,13 @@ const program: Caller = { actor: { kind: 'http', name: 'program' } }
 /** Null where the path is none of ours. */
 export function approvalRoutes(verbs: Verbs, token: StartToken, path: string): Routes | null {
   const [, api, , id] = /^(\/api)?\/approvals(\/([\w-]+))?$/.exec(path) ?? []
-  if (path === '/api/approvals') return { GET: (_, response) => sendJson(response, verbs.named(verbs.approvals())) }
+  if (path === '/api/approvals')
+    return { GET: async (_, response) => sendJson(response, await verbs.named(verbs.approvals())) }
   if (path === '/approvals') return { GET: entering(token, (request, response) => list(verbs, request, response)) }
   if (id === undefined) return null
   if (api !== undefined) return { POST: (request, response) => postJson(verbs, token, id, request, response) }
-  const show: Answer = ({ headers }, response) => {
-    const [question] = verbs.named(verbs.approvals().filter((open) => open.id === id))
+  const show: Answer = async ({ headers }, response) => {
+    const [question] = await verbs.named(verbs.approvals().filter((open) => open.id === id))
     if (question === undefined) sendClosed(response)
     else sendQuestion(response, question as unknown as Question, token.isIn(headers))
   }

@@ -212,7 +212,7 @@ async function ask(talk: Talk, question: Question, step: Step): Promise<Outcome>
   const signals = [over.signal, ...(caller.signal === undefined ? [] : [caller.signal])]
   forms.shown.add(question.id)
   try {
-    const [whole] = verbs.named([question as unknown as JsonObject])
+    const [whole] = await verbs.named([question as unknown as JsonObject])
     const shown = asker.show(whole as unknown as Question, step, over.signal)
     shown.catch(() => {})
     const elsewhere = verbs.whenAnswered(question.id, AbortSignal.any(signals))

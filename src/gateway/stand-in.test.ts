@@ -85,10 +85,10 @@ export function standIn(): StandIn {
         .map(({ run, status, key }) => ({ run, status, key }))
         .reverse()
         .slice(0, limit),
-    run: (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
+    run: async (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
     exposed: async () => [],
     approvals: () => [],
-    named: (approvals) => approvals,
+    named: async (approvals) => approvals,
     whenAnswered: async () => true,
     answer: (id) => find(id).answer,
     cancel: async (id) => find(id).answer,

@@ -18,6 +18,13 @@ export type IssuedCall = {
   ask?: boolean
 }
 
+/**
+ * Around a program's text, so that it is the body of exactly one async function. The body starts on a line of its own: the
+ * user's line n is the source's line n + 1.
+ */
+export const programOpening = '(async function () { "use strict";\n'
+export const programClosing = '\n})'
+
 export type LogLine = { level: 'log' | 'info' | 'warn' | 'error' | 'debug'; text: string }
 
 /** Why a program is over: its value as JSON text, or the error that it threw. */

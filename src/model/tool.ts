@@ -6,6 +6,9 @@ import type { Json, JsonObject } from './json.ts'
 export type Effect = 'read' | 'idempotent' | 'unsafe' | `keyed:${string}`
 export type EffectOrigin = 'configuration' | 'annotations' | 'default'
 
+/** Why a tool is dangerous that does not say of itself whether it destroys: most say nothing at all. */
+export const effectUnknown = 'effect unknown, it does not say whether it destroys'
+
 export type Tool = {
   /** `server:name`, the one form of a tool's id. */
   id: string

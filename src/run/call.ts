@@ -1,5 +1,4 @@
 /** One open call of a run: what it is, where it stands, and how it is tried until its outcome is known. */
-import { hash } from 'node:crypto'
 import type { Catalog } from '#catalog'
 import {
   type Answer,
@@ -86,10 +85,6 @@ export function reopened(recorded: RecordedCall, issued: IssuedCall, issuedAt: n
 /** What a call keeps of how it was issued. */
 export function withoutCode({ code: _, ...issued }: IssuedCall): Omit<IssuedCall, 'code'> {
   return issued
-}
-
-export function digestOf(text: string): string {
-  return hash('sha256', text)
 }
 
 /** What is sent: the arguments, edited or not, and the key where the tool takes one and the program gave none. */

@@ -1,5 +1,5 @@
 /** Tools that ask even where their effect would be allowed: by what they say of themselves, or by what they are called. */
-import type { Tool } from '#model'
+import { effectUnknown, type Tool } from '#model'
 
 /** Words of a tool's name, by what they do. One list, for every server; `metier policy explain TOOL` tells which word it was. */
 export const dangerousWords: Record<string, readonly string[]> = {
@@ -74,9 +74,6 @@ export function dangerOf({ name, annotations, effect, effectFrom }: Judged): str
   if (annotations.destructiveHint === undefined && !isOurWord) return effectUnknown
   return null
 }
-
-/** Of a tool that does not say of itself whether it destroys: most say nothing at all. */
-export const effectUnknown = 'effect unknown, it does not say whether it destroys'
 
 /** However they are written: `deleteFile`, `HTTPDelete`, `delete-file`, `DELETE_FILE`, `delete2`. */
 export function wordsOf(name: string): string[] {

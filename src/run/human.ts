@@ -1,8 +1,9 @@
 /** What is asked of a human about a call, and what their answer means for it. */
 import { AppError, type ApprovalId, type EventBodies, type Json, newId, RawJson, splitToolId, toText } from '#model'
 import type { Chain, Secrets } from '#record'
-import { digestOf, type Hidden, type OpenCall, type Result } from './call.ts'
+import type { Hidden, OpenCall, Result } from './call.ts'
 import type { Desk } from './desk.ts'
+import { digestOf } from './digest.ts'
 import type { Verdict } from './policy.ts'
 import { deadlineOf } from './time-left.ts'
 

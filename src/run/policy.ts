@@ -1,7 +1,6 @@
 /** Whether a call may be made: rules in order, the first match decides, else the permission set, in which what is dangerous asks. */
-import { AppError, type Effect, limits, type PermissionSet, type PolicyRule, splitToolId } from '#model'
+import { AppError, type Effect, effectUnknown, limits, type PermissionSet, type PolicyRule, splitToolId } from '#model'
 import { type Match, matchArguments } from './compare.ts'
-import { effectUnknown } from './danger.ts'
 import { isLike } from './glob.ts'
 
 export type Verdict = { then: 'allow' | 'ask' | 'deny'; because: string }

@@ -1,9 +1,9 @@
 /** A plan found fit to run, and the program that it becomes; what cannot run is refused here, before anything does. */
 import { type EventBodies, type IsolationReport, limits, type Plan, type Program, toText } from '#model'
 import { type Boxes, type PreparedProgram, prepareProgram } from '#sandbox'
-import { digestOf } from './call.ts'
 import { checkDag } from './check-dag.ts'
 import { codeOf, dagProgram } from './dag.ts'
+import { digestOf } from './digest.ts'
 import type { Journal } from './journal.ts'
 
 type EngineDigest = EventBodies['run.started']['engine']

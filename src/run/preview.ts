@@ -1,10 +1,18 @@
 /** What a plan may call, told before it does: each tool with the lines that name it, and whether it would be asked about. */
-import { type DagTask, limits, type Plan, type PolicyRule, type Tool, toText } from '#model'
-import { digestOf } from './call.ts'
+import {
+  type DagTask,
+  limits,
+  type Plan,
+  type PolicyRule,
+  programClosing,
+  programOpening,
+  type Tool,
+  toText,
+} from '#model'
 import { dangerOf } from './danger.ts'
+import { digestOf } from './digest.ts'
 import { decideEarly, type Verdict } from './policy.ts'
-import { readyProgram } from './prepare.ts'
-import { type Structure, structureOf } from './structure/structure.ts'
+import type { Structure } from './structure/structure.ts'
 
 /** `then` is null where the arguments decide, and where nothing is known of the tool. */
 export type MayCall = {
@@ -20,16 +28,19 @@ export type MayCall = {
 /** Not `isWhole`: it may call others, which only the run can tell. `unread` is why nothing could be read of it. */
 export type Preview = { mayCall: MayCall[]; isWhole: boolean; unread?: string }
 
+/** `digest` is that of the source that the program became, types stripped. */
+export type RecordedPlan = { plan: Plan; digest: string }
+
 type Mention = { tool: string; line?: number; task?: string }
 type Policy = { permissions: 'minimal' | 'standard' | 'privileged'; rules: readonly PolicyRule[] }
 
 /** `toolOf` gives what is known of a tool; undefined of one that is not known, or not known just now. */
 export async function previewOf(
-  plan: Plan,
+  plan: RecordedPlan,
   policy: Policy,
   toolOf: (id: string) => Promise<Tool | undefined>,
 ): Promise<Preview> {
-  const { mayCall, ...rest } = namedBy(plan)
+  const { mayCall, ...rest } = await namedBy(plan)
   const found = await Promise.all(mayCall.map(({ tool }) => toolOf(tool)))
   return { mayCall: mayCall.map((named, index) => ({ ...named, ...judged(found[index], policy) })), ...rest }
 }
@@ -43,17 +54,17 @@ const kept = new Map<string, NamedBy>()
  * The same from the plan alone, without what is known of the tools. Reading a plan costs more than all else of a question, and questions
  * are listed again and again: of the plans that were read last it is kept.
  */
-export function namedBy(plan: Plan): NamedBy {
+export async function namedBy({ plan, digest }: RecordedPlan): Promise<NamedBy> {
   const key = digestOf(toText(plan))
-  const named = kept.get(key) ?? read(plan)
+  const named = kept.get(key) ?? (await read(plan, digest))
   kept.delete(key)
   if (named.mayCall.length <= limits.planToolsKeptMax) kept.set(key, named)
   if (kept.size > limits.plansNamedMax) kept.delete(kept.keys().next().value!)
   return named
 }
 
-function read(plan: Plan): NamedBy {
-  const { mentions, ...rest } = plan.kind === 'code' ? ofCode(plan.code) : ofGraph(plan.tasks)
+async function read(plan: Plan, digest: string): Promise<NamedBy> {
+  const { mentions, ...rest } = await (plan.kind === 'code' ? ofCode(plan.code, digest) : ofGraph(plan.tasks))
   const ids = [...new Set(mentions.map(({ tool }) => tool))]
   const mayCall = ids.map((tool): Named => {
     const mine = mentions.filter((mention) => mention.tool === tool)
@@ -66,8 +77,20 @@ function read(plan: Plan): NamedBy {
 
 type Read = { mentions: Mention[]; isWhole: boolean; unread?: string }
 
-function ofCode(code: string): Read {
-  const structure: Structure = structureOf(readyProgram(code).source)
+/**
+ * A text that only has to be wrapped to have the recorded digest had no types: it is what ran. Any other is stripped again,
+ * for which the sandbox is loaded.
+ */
+async function sourceOf(code: string, digest?: string): Promise<string> {
+  const wrapped = programOpening + code + programClosing
+  if (digestOf(wrapped) === digest) return wrapped
+  const { readyProgram } = await import('./prepare.ts')
+  return readyProgram(code).source
+}
+
+async function ofCode(code: string, digest?: string): Promise<Read> {
+  const { structureOf } = await import('./structure/structure.ts')
+  const structure: Structure = structureOf(await sourceOf(code, digest))
   if (!structure.known) return { mentions: [], isWhole: false, unread: structure.why }
   const calls = structure.nodes.filter((node) => node.kind === 'call')
   const noted = structure.annotations.filter(({ kind }) => kind === 'depends')
@@ -80,15 +103,16 @@ function ofCode(code: string): Read {
   }
 }
 
-function ofGraph(tasks: DagTask[]): Read {
-  const parts = tasks.map((task): Read => {
+async function ofGraph(tasks: DagTask[]): Promise<Read> {
+  const reading = tasks.map(async (task): Promise<Read> => {
     if (task.code !== undefined) {
-      const { mentions, ...rest } = ofCode(task.code)
+      const { mentions, ...rest } = await ofCode(task.code)
       return { mentions: mentions.map(({ tool }) => ({ tool, task: task.id })), ...rest }
     }
     const isTool = task.tool !== undefined && !task.tool.startsWith('code:')
     return { mentions: isTool ? [{ tool: task.tool!, task: task.id }] : [], isWhole: true }
   })
+  const parts = await Promise.all(reading)
   const unread = parts.find((part) => part.unread !== undefined)?.unread
   return {
     mentions: parts.flatMap(({ mentions }) => mentions),

@@ -13,9 +13,10 @@ import {
   toText,
 } from '#model'
 import { type Chain, openSecrets, type SealedSecret, type Secrets } from '#record'
-import { type Mocks, mockedArguments } from './mocks.ts'
+import { mockedArguments } from './mocks.ts'
 import { narrower } from './policy.ts'
 import type { Prepared } from './prepare.ts'
+import type { Mocks } from './read-mocks.ts'
 
 export type RunRequest = {
   plan: Plan

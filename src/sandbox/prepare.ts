@@ -1,13 +1,9 @@
 /** The text of a program, made ready for the engine: types stripped, wrapped as the body of exactly one async function. */
 import { createHash } from 'node:crypto'
-import { AppError, limits } from '#model'
+import { AppError, programClosing as closing, limits, programOpening as opening } from '#model'
 import { type Position, strip } from './strip.ts'
 
 export type PreparedProgram = { source: string; digest: string }
-
-/** The body starts on a line of its own: the user's line n is the source's line n + 1. */
-const opening = '(async function () { "use strict";\n'
-const closing = '\n})'
 
 /** Part of the engine's identity: another wrapper would be another program. */
 export const wrapper = opening + closing

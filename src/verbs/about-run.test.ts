@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { AppError, errorAnswer, type JsonObject, parseConfig, RunError, type RunId, toAppError } from '#model'
 import type { Store } from '#record'
-import { openEngine } from '#run'
+import { loadEngine } from '#run'
 import { openBoxes } from '#sandbox'
 import { caller, done, metier, openSpace, workspace } from '#test'
 import { type Caller, execute, type Parts, resume } from './execute.ts'
@@ -35,6 +35,7 @@ async function openParts(t: TestContext) {
   const text = readFileSync(space.file, 'utf8')
   const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
   const boxes = openBoxes({ engine: 'quickjs', minTier: 'os', folder: join(space.home, 'sandbox') })
+  const { openEngine } = await loadEngine()
   const engine = openEngine({ store, boxes, catalog, config })
   t.after(() => engine.close().then(() => boxes.close()))
   const parts: Parts = { store, engine, catalog, policy: config.policy, leaving: new AbortController().signal }

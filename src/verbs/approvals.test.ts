@@ -9,9 +9,9 @@ const code = (key: string, calls: number) =>
   `return Promise.all(Array.from({ length: ${calls} }, (_, i) => mcp.fx.add({ key: '${key}' + i, by: 1 })))`
 
 /** How many queries are made while something is read. */
-function queriesOf(t: TestContext, read: () => unknown): number {
+async function queriesOf(t: TestContext, read: () => Promise<unknown>): Promise<number> {
   const counted = (['all', 'get', 'iterate'] as const).map((name) => t.mock.method(StatementSync.prototype, name))
-  read()
+  await read()
   const queries = counted.reduce((sum, { mock }) => sum + mock.callCount(), 0)
   for (const { mock } of counted) mock.restore()
   return queries
@@ -25,14 +25,14 @@ test('approvals() and named() make as many queries for many questions as for one
   t.after((await openSpace(space)).serveAt('http://127.0.0.1:2', false))
   const list = () => verbs.named(verbs.approvals())
   await verbs.execute({ implementation: { type: 'code', code: code('one', 1) } }, caller)
-  const [few, queries] = [list(), queriesOf(t, list)]
+  const [few, queries] = [await list(), await queriesOf(t, list)]
   await Promise.all(
     ['a', 'b', 'c', 'd'].map((key) =>
       verbs.execute({ intent: key, implementation: { type: 'code', code: code(key, 5) } }, caller),
     ),
   )
-  const many = list()
+  const many = await list()
   assert.deepEqual([few.length, many.length], [1, 21])
   assert.deepEqual(many.map(({ intent }) => intent ?? 'one').sort(), [...'aaaaabbbbbcccccddddd', 'one'])
-  assert.equal(queriesOf(t, list), queries)
+  assert.equal(await queriesOf(t, list), queries)
 })

@@ -147,8 +147,8 @@ test('decide() refuses an answer that comes too late, which the program hears as
   await assert.rejects(verbs.decide(id, { answer: 'approved' }, caller, true), { code: 'APPROVAL_EXPIRED' })
   assert.deepEqual(verbs.approvals(), [])
   t.after(verbs.serveAt('http://127.0.0.1:1', true))
-  while (verbs.run(String(asked.run)).status !== 'done') await pause(10)
-  assert.equal(verbs.run(String(asked.run)).result, 'APPROVAL_EXPIRED', 'a gateway goes on with it')
+  while ((await verbs.run(String(asked.run))).status !== 'done') await pause(10)
+  assert.equal((await verbs.run(String(asked.run))).result, 'APPROVAL_EXPIRED', 'a gateway goes on with it')
   assert.deepEqual(
     answersOf(verbs, asked).map(({ answer, who }) => [answer, who]),
     [['expired', 'time']],
@@ -257,7 +257,7 @@ test('decide() in the moment in which a run is put to rest: it goes on at once, 
     if (round % 2 === 1 && owner.store.run(id as RunId)?.status === 'approval_required')
       await other.resume(String(id), caller)
     while (other.store.run(id as RunId)?.status !== 'done') await pause(10)
-    assert.equal(other.run(String(id)).result, 1)
+    assert.equal((await other.run(String(id))).result, 1)
     assert.equal(done(space, 'add').filter(({ args }) => args.key === key).length, 1)
     by.push(...owner.store.events(id as RunId).flatMap((event) => (event.type === 'run.resumed' ? event.body.by : [])))
   }

@@ -2,23 +2,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, type JsonObject, limits, type RunId } from '#model'
 import type { Store } from '#record'
-import { namedBy } from '#run'
 import { aboutRun } from './about-run.ts'
 import { answerOf } from './answer.ts'
 import type { Decision } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
-import { allApprovals, isExpired } from './open-approvals.ts'
-import { planOf } from './preview.ts'
+import { isExpired } from './open-approvals.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'
 import { writtenLine } from './written-line.ts'
 import { checkYes } from './yes.ts'
 
 const finished = ['done', 'failed', 'cancelled']
-
-export function openApprovals({ store }: Parts): JsonObject[] {
-  return allApprovals(store) as JsonObject[]
-}
 
 /**
  * The answer is bound to the digest of the arguments that were asked about. Of several who answer at once the first holds, and
@@ -131,40 +125,4 @@ async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean>
     await pause(limits.foreignPollMs)
   }
   return false
-}
-
-/** `run show`: the plan and every call with arguments, value, times and approvals. */
-export function showRun({ store }: Parts, run: RunId): JsonObject {
-  const view = viewRun(store, run)
-  const { row, started, finished: end, logs, traced, startedAt } = view
-  const calls = view.calls.map(({ args, edited, resolved, ...call }) => ({
-    ...call,
-    args: store.value(args),
-    ...(edited === undefined ? {} : { edited: store.value(edited) }),
-    ...(resolved === undefined ? {} : { outcome: resolved.outcome, by: resolved.by }),
-    ...(resolved?.value === undefined ? {} : { value: store.value(resolved.value) }),
-    ...(resolved?.error === undefined ? {} : { error: resolved.error }),
-  }))
-  const { intent, actor, permissions, budget, isolation, engine } = started
-  const head = {
-    run,
-    status: row.status,
-    mode: started.mode,
-    intent,
-    startedAt,
-    callCount: calls.length,
-    actor,
-    permissions,
-    budget,
-    engine,
-    isolation,
-  }
-  const plan = store.value(started.plan)
-  const outcome =
-    end === undefined
-      ? {}
-      : { ms: end.ms, ...(end.result !== undefined ? { result: store.value(end.result) } : { error: end.error }) }
-  const named = namedBy(planOf(plan))
-  const args = store.value(started.args)
-  return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as unknown as JsonObject
 }

@@ -25,7 +25,7 @@ test('execute() ends a run whose result is nested too deeply as failed, and says
     const answer = await run(verbs, `await mcp.fx.add({ key: '${levels}', by: 1 }); return nest(${levels})`)
     assert.deepEqual(codeIn(answer), tooLarge, `${levels}: ${JSON.stringify(answer)}`)
     assert.match(String((answer.error as JsonObject).message), /nested more deeply than 512 levels/)
-    assert.equal(verbs.run(String(answer.run)).status, 'failed')
+    assert.equal((await verbs.run(String(answer.run))).status, 'failed')
     assert.deepEqual(await verbs.resume(String(answer.run), caller), verbs.answer(String(answer.run)))
   }
   const fits = await run(verbs, `return nest(${limits.programDepthMax})`)
@@ -75,7 +75,7 @@ test('what a program throws or logs may be nested as deeply as it likes', async 
   ]) {
     const answer = await run(verbs, `throw ${thrown}`)
     assert.equal(answer.status, 'failed', JSON.stringify(answer).slice(0, 500))
-    assert.ok(JSON.stringify(verbs.run(String(answer.run))).length > 0)
+    assert.ok(JSON.stringify(await verbs.run(String(answer.run))).length > 0)
   }
 })
 

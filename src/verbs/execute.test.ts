@@ -91,7 +91,7 @@ test('execute() shows what was sent of a call in doubt, where a human had edited
   const answer = await verbs.decide(id, { answer: 'approved', args: edited }, caller, true)
   assert.equal(answer.status, 'uncertain')
   assert.deepEqual((answer.calls as JsonObject[])[0]!.args, edited)
-  const [shown] = verbs.run(String(answer.run)).calls as JsonObject[]
+  const [shown] = (await verbs.run(String(answer.run))).calls as JsonObject[]
   assert.deepEqual([shown!.args, shown!.edited], [{ key: 'x', by: 2 }, edited])
 })
 
@@ -140,7 +140,7 @@ test('execute() refuses on the record what may not or cannot be called', async (
   assert.equal(types(verbs, answer.run).filter((type) => type === 'call.issued').length, 4)
   const unsaid = await run(verbs, unsayable)
   assert.deepEqual(unsaid.result, Array(4).fill('INVALID_INPUT_PARAM'))
-  const shown = verbs.run(String(unsaid.run)).calls as JsonObject[]
+  const shown = (await verbs.run(String(unsaid.run))).calls as JsonObject[]
   assert.deepEqual(
     shown.map(({ tool, args, outcome }) => [tool, args, outcome]),
     ['fx:add', 'fx:add', 'number', 'metier:timer'].map((tool) => [tool, null, 'refused']),
@@ -307,7 +307,7 @@ test('execute() runs a program as a task of a graph, with numbers and a box of i
     done(space, 'put').map(({ args }) => args.value),
     [2],
   )
-  const calls = (verbs.run(String(answer.run)).calls as JsonObject[]).map(({ call, tool }) => [call, tool])
+  const calls = ((await verbs.run(String(answer.run))).calls as JsonObject[]).map(({ call, tool }) => [call, tool])
   assert.deepEqual(calls, [
     ['1', 'fx:read'],
     ['2', 'metier:program'],
@@ -366,7 +366,7 @@ test('a run that was purged is told from one that never was', async (t) => {
   await assert.rejects(verbs.result({ run: id }, caller), purged)
   await assert.rejects(verbs.resume(String(id), caller), purged)
   assert.throws(() => verbs.lines(String(id)), purged)
-  assert.throws(() => verbs.run('01a1e5a1-d98b-7b34-a4bc-432b8957b190'), { code: 'RUN_NOT_FOUND' })
+  await assert.rejects(verbs.run('01a1e5a1-d98b-7b34-a4bc-432b8957b190'), { code: 'RUN_NOT_FOUND' })
 })
 
 test('replay() calls nothing and finds the same calls and the same result', async (t) => {

@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Catalog, openCatalog } from '#catalog'
 import { type Config, limits, type RunId } from '#model'
 import { homePaths, type Store } from '#record'
-import { type Engine, openEngine } from '#run'
+import type { Engine, EngineParts } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
 import { pinRecord } from './pin-record.ts'
 
@@ -34,10 +34,11 @@ export type GenerationsOptions = {
   baseEnv: { PATH?: string; HOME?: string }
   settled: (run: RunId) => void
   log: (line: string) => void
+  openEngine: (parts: EngineParts) => Engine
 }
 
 export function openGenerations(first: Config, options: GenerationsOptions): Generations {
-  const { store, baseEnv, settled, log } = options
+  const { store, baseEnv, settled, log, openEngine } = options
   const older: (Generation & { since: number })[] = []
   const open = (config: Config, catalog: Catalog, boxes: Boxes): Generation => ({
     config,

@@ -14,8 +14,8 @@ const run = (verbs: Verbs, code: string, more: object = {}) =>
 const approvalIn = (answer: JsonObject) => (answer.approvals as { id: string }[])[0]!.id
 
 /** What every reader of the run says, without a reference anywhere in it. */
-function readAll(verbs: Verbs, id: unknown): JsonObject {
-  const shown = verbs.run(String(id))
+async function readAll(verbs: Verbs, id: unknown): Promise<JsonObject> {
+  const shown = await verbs.run(String(id))
   const all = [shown, verbs.answer(String(id)), verbs.approvals()]
   assert.doesNotMatch(JSON.stringify(all), /\$blob/)
   return shown
@@ -32,7 +32,7 @@ test('execute() answers a run whose turn logged more than 64 KB, with its id and
   const answer = await run(verbs, `${logs} return (await mcp.fx.add({ key: 'a', by: 1 })).total`)
   assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
   assert.equal(blobsOf(verbs, answer.run, 'run.logged'), 1, 'the lines stand as a blob')
-  assert.equal((readAll(verbs, answer.run).logs as unknown[]).length, 9)
+  assert.equal(((await readAll(verbs, answer.run)).logs as unknown[]).length, 9)
   assert.deepEqual(await verbs.resume(String(answer.run), caller), verbs.answer(String(answer.run)))
   assert.equal((await verbs.replay(String(answer.run))).ok, true)
   assert.equal(done(space, 'add').length, 1)
@@ -51,7 +51,7 @@ test('a run that waits after large logs can be approved', async (t) => {
   const { space, verbs, asked } = await waiting(t)
   const { status, result } = await verbs.decide(approvalIn(asked), { answer: 'approved' }, caller, true)
   assert.deepEqual([status, result, done(space, 'add').length], ['done', 1, 1])
-  assert.equal((readAll(verbs, asked.run).logs as unknown[]).length, 9, 'a replay logs nothing twice')
+  assert.equal(((await readAll(verbs, asked.run)).logs as unknown[]).length, 9, 'a replay logs nothing twice')
 })
 
 test('a run that waits after large logs can be denied, with a reason of any length', async (t) => {
@@ -59,7 +59,7 @@ test('a run that waits after large logs can be denied, with a reason of any leng
   const { result } = await verbs.decide(approvalIn(asked), { answer: 'denied', reason: large }, caller, true)
   assert.equal(result, 'APPROVAL_DENIED')
   assert.equal(blobsOf(verbs, id, 'approval.answered'), 1)
-  const [call] = readAll(verbs, id).calls as { approvals: { answered: { reason: string } }[] }[]
+  const [call] = (await readAll(verbs, id)).calls as { approvals: { answered: { reason: string } }[] }[]
   assert.equal(call!.approvals[0]!.answered.reason, large)
 })
 
@@ -68,7 +68,7 @@ test('a run that waits after large logs can be cancelled, with a reason of any l
   const { status, error } = await verbs.cancel(id, caller, large)
   assert.deepEqual([status, (error as JsonObject).code], ['cancelled', 'CANCELLED'])
   assert.equal(blobsOf(verbs, id, 'cancel.asked'), 1)
-  readAll(verbs, id)
+  await readAll(verbs, id)
 })
 
 test('a run that was left after large logs is resumed by another process', async (t) => {
@@ -79,7 +79,7 @@ test('a run that was left after large logs is resumed by another process', async
   const verbs = await openSpace(space)
   const { status, result } = await verbs.resume(String(id), caller)
   assert.deepEqual([status, result], ['done', 'over'])
-  assert.equal((readAll(verbs, id).logs as unknown[]).length, 9)
+  assert.equal(((await readAll(verbs, id)).logs as unknown[]).length, 9)
 })
 
 test('decide() takes edited arguments over 64 KB, which are sent, shown and replayed whole', async (t) => {
@@ -90,7 +90,7 @@ test('decide() takes edited arguments over 64 KB, which are sent, shown and repl
   const { result } = await verbs.decide(approvalIn(asked), { answer: 'approved', args }, caller, true)
   assert.equal(result, large.length)
   assert.equal(done(space, 'add')[0]!.args.key, large)
-  const [call] = readAll(verbs, asked.run).calls as { edited: unknown }[]
+  const [call] = (await readAll(verbs, asked.run)).calls as { edited: unknown }[]
   assert.deepEqual(call!.edited, args)
   assert.equal((await verbs.replay(String(asked.run))).ok, true)
 })
@@ -102,7 +102,7 @@ test('an answer shows the start of an error over 64 KB, and run show all of it',
   const { error } = verbs.answer(id) as { error: JsonObject }
   assert.deepEqual([error.code, error.fate], ['CANCELLED', 'give_up'])
   assert.ok(JSON.stringify(error).length < limits.inlineResultBytesMax)
-  const shown = readAll(verbs, id) as { error: { message: string } }
+  const shown = (await readAll(verbs, id)) as { error: { message: string } }
   assert.ok(shown.error.message.endsWith(large))
 })
 
@@ -115,10 +115,10 @@ test('a graph whose plan is over 64 KB is a graph in its answer too, also when i
   const answer = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
   assert.deepEqual([answer.status, (answer.calls as unknown[]).length], ['done', 2], JSON.stringify(answer))
   assert.equal(blobsOf(verbs, answer.run, 'run.started'), 1)
-  assert.deepEqual((readAll(verbs, answer.run).plan as JsonObject).source, tasks)
+  assert.deepEqual(((await readAll(verbs, answer.run)).plan as JsonObject).source, tasks)
   const forked = await verbs.fork(String(answer.run), 2, { key: 'b' }, caller)
   assert.equal(forked.status, 'done', JSON.stringify(forked))
-  readAll(verbs, forked.run)
+  await readAll(verbs, forked.run)
 })
 
 test('fork() copies the edited arguments and the raw answer of earlier calls as values', async (t) => {
@@ -131,7 +131,7 @@ test('fork() copies the edited arguments and the raw answer of earlier calls as 
   const origin = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
   const first = await verbs.fork(String(origin.run), 1, { key: 'a', value: large }, caller)
   const second = await verbs.fork(String(first.run), 3, { key: 'b' }, caller)
-  const shown = readAll(verbs, second.run) as { calls: { edited?: JsonObject }[] }
+  const shown = (await readAll(verbs, second.run)) as { calls: { edited?: JsonObject }[] }
   assert.deepEqual(shown.calls[0]!.edited, { key: 'a', value: large })
   const resolved = verbs.store.events(second.run as RunId, { type: 'call.resolved' })
   const answers = resolved.flatMap(({ type, body }) => (type === 'call.resolved' && body.answer ? [body.answer] : []))
@@ -147,5 +147,5 @@ test('settle() takes a value over 64 KB, which the program gets', async (t) => {
   const settled = await verbs.settle(String(id), '1', { how: 'done', value: large }, caller, true)
   assert.equal(settled.result, large.length, JSON.stringify(settled))
   assert.ok(blobsOf(verbs, id, 'call.settled') === 1)
-  readAll(verbs, id)
+  await readAll(verbs, id)
 })

@@ -56,12 +56,12 @@ test('execute() previews what a plan may call, and what is dangerous among it, i
   assert.deepEqual([asked.status, judge(asked), asked.isWhole], ['approval_required', expected, true])
   const dry = await verbs.execute({ implementation: { type: 'code', code }, mode: 'dry-run' }, caller)
   assert.deepEqual(judge(dry), expected)
-  const shown = verbs.run(String(asked.run)).mayCall as JsonObject[]
+  const shown = (await verbs.run(String(asked.run))).mayCall as JsonObject[]
   assert.deepEqual(
     shown.map(({ tool }) => tool),
     ['fx:read', 'fx:pay', 'fx:add', 'fx:gone'],
   )
-  const [question] = verbs.named(verbs.approvals())
+  const [question] = await verbs.named(verbs.approvals())
   assert.deepEqual(
     [question!.tool, question!.mayCall, question!.isWhole],
     ['fx:add', shown, true],

@@ -1,6 +1,5 @@
 /** A question to a human as it is shown: which call, with which arguments, where they came from, and why it is asked. */
-import { type ArgumentOrigin, type JsonObject, limits, splitToolId, visible } from '#model'
-import { effectUnknown } from '#run'
+import { type ArgumentOrigin, effectUnknown, type JsonObject, limits, splitToolId, visible } from '#model'
 
 /** One of the approvals in an answer of execute. */
 export type Question = {

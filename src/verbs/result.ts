@@ -2,6 +2,7 @@
 import { AppError, fromErrorData, type JsonObject, limits, parseId, type RunId, type Stored } from '#model'
 import { blobOf, homePaths, type Store } from '#record'
 import { aboutRun, aboutRunNow } from './about-run.ts'
+import { argumentsSuffix } from './arguments-handle.ts'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
 import { pageElsewhere } from './page-elsewhere.ts'
@@ -70,13 +71,6 @@ function readInput(input: unknown) {
 function resultOf({ finished }: RunView): Member {
   if (finished?.error !== undefined) throw fromErrorData(finished.error)
   return finished?.result ?? null
-}
-
-/** `3/args` are the arguments of call 3, as the handle of an approval names them; a task may have any name. */
-const argumentsSuffix = '/args'
-
-export function argumentsHandle(run: string, call: string): { run: string; call: string } {
-  return { run, call: `${call}${argumentsSuffix}` }
 }
 
 function callValue({ calls }: RunView, wanted: string): Member {

@@ -54,7 +54,7 @@ test('no time that an answer tells is negative, also where the clock was put bac
   t.mock.timers.setTime(Date.now() - 60 * 60 * 1000)
   const { status, ms, calls, run } = await running
   assert.deepEqual([status, ms, (calls as { ms: number }[])[0]!.ms], ['done', 0, 0])
-  const shown = verbs.run(String(run)) as { ms: number; calls: { ms: number }[] }
+  const shown = (await verbs.run(String(run))) as { ms: number; calls: { ms: number }[] }
   assert.deepEqual([shown.ms, shown.calls[0]!.ms], [0, 0])
   const recorded = verbs.store.lines(String(run)).flatMap((line) => JSON.parse(line).body.ms ?? [])
   assert.deepEqual(recorded, [0, 0], 'as it is written')

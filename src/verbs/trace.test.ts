@@ -26,7 +26,7 @@ test('execute() records the pure operations between the calls, once, also over a
   const expected = ['fx:read', 'code:keys code:map code:sort code:join', 'fx:add', 'code:filter']
   assert.deepEqual(told(verbs, answer.run), expected)
   assert.equal((await verbs.replay(String(answer.run))).ok, true)
-  const shown = verbs.run(String(answer.run)).traced as JsonObject[]
+  const shown = (await verbs.run(String(answer.run))).traced as JsonObject[]
   assert.deepEqual(
     shown.map(({ after, operations }) => [after, (operations as string[]).length]),
     [

@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { leftoversOf } from '#catalog'
 import { newId, type ProcessId } from '#model'
-import { openLocalQueue } from '#run'
+import { loadEngine } from '#run'
 import { queueContract } from './queue.ts'
+
+const { openLocalQueue } = await loadEngine()
 
 queueContract('in this process', async (t, make) => ({
   queue: openLocalQueue({ make, leftovers: leftoversOf }),

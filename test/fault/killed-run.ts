@@ -4,8 +4,10 @@ import { dirname } from 'node:path'
 import { openCatalog } from '#catalog'
 import { type Plan, parseConfig } from '#model'
 import { type Chain, openStore, type Store } from '#record'
-import { openEngine } from '#run'
+import { loadEngine } from '#run'
 import { openBoxes } from '#sandbox'
+
+const { openEngine } = await loadEngine()
 
 const [file, home, planText, boundary, moment] = process.argv.slice(2) as [
   string,

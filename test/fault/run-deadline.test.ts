@@ -28,7 +28,7 @@ test('a run that waits for a human is over at its deadline, also after a restart
   const { run, approvals, status } = await first.execute({ ...program, budget: { deadlineMs: 1500 } }, caller)
   assert.equal(status, 'approval_required')
   const [{ id, expiresAt }] = approvals as [{ id: string; expiresAt: string }]
-  const startedAt = Date.parse(String(first.run(String(run)).startedAt))
+  const startedAt = Date.parse(String((await first.run(String(run))).startedAt))
   assert.equal(Date.parse(expiresAt), startedAt + 1500, 'nobody is asked beyond it')
   await first.close()
   await pause(startedAt + 1600 - Date.now())

@@ -6,9 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalog } from '#catalog'
 import { AppError, parseConfig } from '#model'
 import { type Chain, openStore, type Store } from '#record'
-import { openEngine } from '#run'
+import { loadEngine } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
 import { caller, done, effects, openSpace, serve, type Workspace, workspace } from '#test'
+
+const { openEngine } = await loadEngine()
 
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
 const asks = {
@@ -123,7 +125,7 @@ test('a run goes on only with the servers it began with (CONFIG_CHANGED); a fork
   await changed.decide((approvals as { id: string }[])[0]!.id, { answer: 'approved' }, caller, false)
   const context = { servers: ['fx'], run }
   await assert.rejects(changed.resume(String(run), caller), { code: 'CONFIG_CHANGED', context })
-  assert.equal(changed.run(String(run)).status, 'approval_required', 'it is as it was')
+  assert.equal((await changed.run(String(run))).status, 'approval_required', 'it is as it was')
   const forked = await changed.fork(String(run), 1, { key: 'forked', by: 2 }, caller)
   assert.equal(forked.status, 'approval_required')
   await changed.close()

@@ -6,10 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalog } from '#catalog'
 import { type JsonObject, limits, parseConfig } from '#model'
 import { openStore } from '#record'
-import { openEngine } from '#run'
+import { loadEngine } from '#run'
 import { openBoxes } from '#sandbox'
 import { caller, done, openSpace, type Workspace, workspace } from '#test'
 import type { Verbs } from '#verbs'
+
+const { openEngine } = await loadEngine()
 
 type Asked = { id: string; call: string; tool: string; args: { key: string }; expiresAt: string }
 type Answer = 'approved' | 'denied'

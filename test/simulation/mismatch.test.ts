@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type EventBodies, newId, type Program, type RunId, toText } from '#model'
 import type { Chain } from '#record'
-import { Conductor, readJournal, type Settlement } from '#run'
+import { loadEngine, type Settlement } from '#run'
 import { Disk, World } from './world.ts'
+
+const { Conductor, readJournal } = await loadEngine()
 
 const run = newId<RunId>()
 const read = { tool: 'w:read', args: '{"call":"1"}' }

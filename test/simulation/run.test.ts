@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type EventBodies, newId, type PolicyRule, type RunId, toText } from '#model'
 import type { Chain, Secrets } from '#record'
-import { Conductor, heardOf, newJournal, openShare, readJournal, runPolicy, type Score, type Settlement } from '#run'
+import { loadEngine, type Score, type Settlement } from '#run'
 import { dice } from '#test'
 import { type Dice, Disk, hashedProgram, World, wander } from './world.ts'
+
+const { Conductor, heardOf, newJournal, openShare, readJournal, runPolicy } = await loadEngine()
 
 const nothingStands = () => ({ lines: new Map(), forgotten: new Set<string>() })
 const rulesOf = (seed: number): PolicyRule[] => [

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type Delivery, type Program, type Turn } from '#model'
-import { openShare } from '#run'
+import { loadEngine } from '#run'
 import { dice } from '#test'
 import { hashedProgram, wander } from './world.ts'
+
+const { openShare } = await loadEngine()
 
 type Life = { turns: Turn[]; deliveries: Delivery[] }
 

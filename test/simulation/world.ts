@@ -13,7 +13,9 @@ import {
   type Turn,
 } from '#model'
 import type { Chain, InboxItem } from '#record'
-import { openLocalQueue } from '#run'
+import { loadEngine } from '#run'
+
+const { openLocalQueue } = await loadEngine()
 
 export type Dice = () => number
 

@@ -55,7 +55,7 @@ async function askOne(
   open: JsonObject,
   goOn: boolean,
 ): Promise<Outcome> {
-  const [named] = verbs.named([open]) as unknown as [Question]
+  const [named] = (await verbs.named([open])) as unknown as [Question]
   context.note(`${questionText(named)}\n  ${keys}`)
   const over = new AbortController()
   const isOver = verbs.whenAnswered(named.id, AbortSignal.any([over.signal, context.signal]))

@@ -1,7 +1,6 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
-import { boxWords, type Catalog } from '#catalog'
+import type { Catalog } from '#catalog'
 import { AppError, type Json, type JsonObject, limits, type Tool, type ToolDiff, visible } from '#model'
-import { comparesArguments, dangerOf, decide, decideEarly, isAbout, notCovered, standingRules } from '#run'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
 import { discovered } from './discovered.ts'
@@ -90,6 +89,7 @@ export const catalogCommands: Record<string, Command> = {
     words: [0, 0],
     run: async ({ verbs, config, json, print }) => {
       const { catalog } = await verbs()
+      const { boxWords } = await import('#catalog')
       const { tools, problems } = await catalog.tools({ refresh: true })
       const rows = Object.entries(config.servers).map(([server, definition]) => {
         const { type } = definition
@@ -128,26 +128,30 @@ export const catalogCommands: Record<string, Command> = {
     looks: true,
     words: [1, 2],
     run: async ({ verbs, config, words, json, print }) => {
+      const judge = await import('#run')
       const [id, text] = words
       const { catalog, store } = await verbs()
       const tool = await toolNamed(catalog, id!, 'explain')
       const args = text === undefined ? undefined : readJson('JSON', text)
       const { permissions } = config.policy
-      const rules = [...config.policy.rules, ...standingRules(store, permissions)]
-      const danger = dangerOf(tool)
+      const rules = [...config.policy.rules, ...judge.standingRules(store, permissions)]
+      const danger = judge.dangerOf(tool)
       const asked = { tool: tool.id, effect: tool.effect, danger }
       const verdict =
-        args === undefined ? decideEarly(asked, permissions, rules) : decide({ ...asked, args }, permissions, rules)
+        args === undefined
+          ? judge.decideEarly(asked, permissions, rules)
+          : judge.decide({ ...asked, args }, permissions, rules)
       const { then, because } = verdict ?? { then: null, because: 'a rule asks for its arguments: give them as JSON' }
       const effect = { effect: tool.effect, effectFrom: tool.effectFrom, danger }
-      const unseen = comparesArguments(rules.filter((rule) => isAbout(rule, asked))) ? { notCovered } : {}
+      const isUnseen = judge.comparesArguments(rules.filter((rule) => judge.isAbout(rule, asked)))
+      const unseen = isUnseen ? { notCovered: judge.notCovered } : {}
       if (json) print(JSON.stringify({ tool: tool.id, ...effect, then, because, ...unseen }))
       else {
         const said = danger === null ? '' : `, and dangerous: ${danger}`
         print(
           `${strong(then ?? 'it depends')}: ${because} (${visible(tool.id)} is "${tool.effect}" by ${tool.effectFrom}${said})`,
         )
-        if ('notCovered' in unseen) print(faint(`not covered: ${notCovered.join('; ')} (docs/policy.md)`))
+        if ('notCovered' in unseen) print(faint(`not covered: ${judge.notCovered.join('; ')} (docs/policy.md)`))
       }
       return exit.done
     },

@@ -1,7 +1,7 @@
 /** What a command of the terminal is: its words, its options, and what it gets to do its work. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { type AppError, type Config, nearNames } from '#model'
-import type { Caller, Surroundings, Verbs } from '#verbs'
+import type { Caller, RecordVerbs, Surroundings, Verbs } from '#verbs'
 import type { Terminal } from './terminal.ts'
 
 /** What an id at a terminal may be of. */
@@ -33,7 +33,9 @@ export type Context = {
   write(chunk: Uint8Array): Promise<void>
   /** The configuration as it stands in its file now; throws where it cannot be read. */
   readConfig(): Config
-  /** Opened when first asked for, closed when the command ends. */
+  /** What can be read, without what moves runs: opened when first asked for, closed when the command ends. */
+  record(): Promise<RecordVerbs>
+  /** Everything, in the same record. */
   verbs(): Promise<Verbs>
   /** The person at the terminal; null where nobody is there to be asked. */
   terminal: Terminal | null

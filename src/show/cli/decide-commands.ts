@@ -1,7 +1,7 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
 import { once } from 'node:events'
 import { isObject, type JsonObject, type PermissionSet, visible } from '#model'
-import { isInForce, type StandingLine, standingLines } from '#run'
+import type { StandingLine } from '#run'
 import type { Settling, Verbs } from '#verbs'
 import { answerAll } from './answer-approvals.ts'
 import { type Command, type Context, UsageError } from './command.ts'
@@ -28,7 +28,7 @@ export const decideCommands: Record<string, Command> = {
     does: 'questions that wait for an answer',
     words: [0, 0],
     run: async (context) => {
-      const { approvals, named } = await context.verbs()
+      const { approvals, named } = await context.record()
       const open = approvals()
       const lines = open.map(({ id, tool, args, why }) => [
         String(id),
@@ -36,7 +36,7 @@ export const decideCommands: Record<string, Command> = {
         oneLine(visible(JSON.stringify(args)), 60),
         visible(String(why)),
       ])
-      if (context.json) context.print(JSON.stringify(named(open)))
+      if (context.json) context.print(JSON.stringify(await named(open)))
       else if (lines.length === 0) context.print('Nothing waits for an answer.')
       else {
         context.print(table(lines))
@@ -62,9 +62,10 @@ export const decideCommands: Record<string, Command> = {
     usage: 'policy',
     does: 'the permission set and the lines that stand before it, in the order in which they are tried',
     words: [0, 0],
-    run: async ({ config, verbs, json: asJson, print }) => {
+    run: async ({ config, record, json: asJson, print }) => {
+      const { isInForce, standingLines } = await import('#run')
       const { permissions, rules } = config.policy
-      const standing = standingLines((await verbs()).store).map((line) => ({
+      const standing = standingLines((await record()).store).map((line) => ({
         ...line,
         isInForce: isInForce(line, permissions),
       }))

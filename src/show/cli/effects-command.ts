@@ -1,7 +1,7 @@
 /** `effects suggest`: proposes effect classes for the tools of a server that say nothing of themselves, and writes them after a yes. */
 import { dirname } from 'node:path'
 import { AppError, type Effect, nearNames, parseConfig, visible } from '#model'
-import { type Proposal, suggestEffect } from '#run'
+import type { Proposal } from '#run'
 import { type Command, type Context, UsageError } from './command.ts'
 import { readText, writeText } from './connect-file.ts'
 import { hasValue, withValue } from './connect-json.ts'
@@ -39,6 +39,7 @@ async function suggestionsFor(context: Context, server: string): Promise<Suggest
   const { tools, problems } = await (await context.verbs()).catalog.tools({ server })
   const [problem] = problems
   if (problem !== undefined) throw problem.error
+  const { suggestEffect } = await import('#run')
   const silent = tools.filter(({ effectFrom }) => effectFrom === 'default')
   return silent.map((tool) => ({ tool: tool.name, ...suggestEffect(tool) }))
 }

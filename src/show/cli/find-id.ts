@@ -1,7 +1,7 @@
 /** Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a UUID. */
 import { AppError, isUuid, limits } from '#model'
-import { homePaths, openArtifactFolder } from '#record'
 import type { Context, IdKind } from './command.ts'
+import { artifactsOf } from './record-commands.ts'
 
 type Found = { ids: string[]; isAll: boolean }
 
@@ -40,9 +40,9 @@ async function last(context: Context, kind: IdKind): Promise<string> {
 
 async function newest(context: Context, kind: IdKind): Promise<string | undefined> {
   if (kind === 'artifact') return (await artifactIds(context)).sort().at(-1)
-  const verbs = await context.verbs()
-  if (kind === 'run') return verbs.store.runs({ limit: 1 })[0]?.run
-  return verbs.store.openApprovals().at(-1)?.asked.body.approval
+  const { store } = await context.record()
+  if (kind === 'run') return store.runs({ limit: 1 })[0]?.run
+  return store.openApprovals().at(-1)?.asked.body.approval
 }
 
 async function startingWith(context: Context, kind: IdKind, prefix: string): Promise<Found> {
@@ -53,13 +53,13 @@ async function startingWith(context: Context, kind: IdKind, prefix: string): Pro
 }
 
 async function recordedIds(context: Context, kind: 'run' | 'approval', prefix: string, most: number) {
-  const { store } = await context.verbs()
+  const { store } = await context.record()
   if (kind === 'run') return store.runsStartingWith(prefix, most)
   return store.openApprovals().map(({ asked }) => asked.body.approval as string)
 }
 
 async function artifactIds({ config }: Context): Promise<string[]> {
-  return (await openArtifactFolder(homePaths(config.home).artifacts).list()).map(({ id }) => id)
+  return (await (await artifactsOf(config)).list()).map(({ id }) => id)
 }
 
 /** An id that is not there is told together with the home in which it was looked for: there may be another. */

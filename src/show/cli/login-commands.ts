@@ -1,7 +1,7 @@
 /** Commands that give and take back the right to use a server behind an address. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { type Logout, openCallback } from '#catalog'
+import type { Logout } from '#catalog'
 import { AppError } from '#model'
 import type { Command, Context } from './command.ts'
 import { exit } from './exit.ts'
@@ -19,6 +19,7 @@ export const loginCommands: Record<string, Command> = {
       const server = words[0]!
       const { catalog } = await verbs()
       const input = createInterface({ input: process.stdin })
+      const { openCallback } = await import('#catalog')
       const callback = await openCallback({
         port: portOf(context, server),
         show: (url, redirectUrl) => show(context, url, redirectUrl),

@@ -4,13 +4,28 @@ import type { Question, Verbs } from '#verbs'
 /** Of those that are open now too; undone by what comes back. */
 export function onQuestion(verbs: Verbs, tell: (question: Question) => void): () => void {
   const known = new Set<string>()
+  let isOver = false
+  /** One after the other, so that questions are told in the order in which they were asked. */
+  let last = Promise.resolve()
+  const tellAll = async (added: Question[]) => {
+    for (const question of await verbs.named(added as never)) if (!isOver) tell(question as unknown as Question)
+  }
   const look = () => {
     const open = verbs.approvals() as unknown as Question[]
     const added = open.filter(({ id }) => !known.has(id))
     known.clear()
     for (const { id } of open) known.add(id)
-    for (const question of verbs.named(added as never) as unknown as Question[]) tell(question)
+    if (added.length === 0) return
+    last = last
+      .then(() => tellAll(added))
+      .catch((error) => {
+        if (!isOver) throw error
+      })
   }
   look()
-  return verbs.onChange(look)
+  const unsubscribe = verbs.onChange(look)
+  return () => {
+    isOver = true
+    unsubscribe()
+  }
 }

@@ -45,7 +45,7 @@ async function wholeText(context: Context, { run, result }: JsonObject): Promise
 /** Everything that the program printed: an answer has only the last lines. */
 async function printLogs(context: Context, { run, logs }: JsonObject): Promise<void> {
   if (logs === undefined) return
-  const shown = (await context.verbs()).run(String(run))
+  const shown = await (await context.verbs()).run(String(run))
   for (const line of shown.logs as LogLine[]) context.note(faint(visible(lineText(line))))
 }
 

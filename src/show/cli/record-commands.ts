@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import { AppError, type ArtifactId, parseId, type RunId } from '#model'
-import { exportRun, homePaths, openArtifactFolder, restore, verify } from '#record'
+import { AppError, type ArtifactId, type Config, parseId, type RunId } from '#model'
+import type { Artifacts } from '#record'
 import { type Command, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good, oneLine, table } from './paint.ts'
@@ -31,6 +31,7 @@ export const recordCommands: Record<string, Command> = {
     words: [0, 1],
     // The store is not opened for it: that would refuse what is to be told.
     run: async ({ config, words, json, print }) => {
+      const { verify } = await import('#record')
       const answer = await verify(config.home, words[0] === undefined ? {} : { run: words[0] })
       const { ok, events, firstBad, reason } = answer
       if (json) print(JSON.stringify(answer))
@@ -48,8 +49,8 @@ export const recordCommands: Record<string, Command> = {
     does: 'the exact events of a run ("home" for those of the home)',
     ids: 'run',
     words: [1, 1],
-    run: async ({ verbs, words, json, print }) => {
-      const { store } = await verbs()
+    run: async ({ record, words, json, print }) => {
+      const { store } = await record()
       const lines = store.lines(words[0]!)
       if (lines.length === 0)
         throw new AppError(
@@ -74,6 +75,7 @@ export const recordCommands: Record<string, Command> = {
       const run = parseId<RunId>('RUN', words[0], '; "metier runs" lists them')
       const { output } = options
       if (typeof output !== 'string' || output === '') throw new UsageError('usage: metier audit export RUN -o FILE')
+      const { exportRun } = await import('#record')
       const done = await exportRun(config.home, run, output)
       const { file, count, status, complete, key } = done
       if (!complete) note(`The run is not finished (${status}): the archive ends where its record ends now.`)
@@ -119,6 +121,7 @@ export const recordCommands: Record<string, Command> = {
     words: [1, 1],
     run: async ({ config, verbs, words, json, print, note }) => {
       const done = await (await verbs()).store.backup(words[0]!)
+      const { homePaths } = await import('#record')
       const { file, files, events } = done
       if (json) print(JSON.stringify(done))
       else print(`Wrote ${file} (the database) and ${files}/ (blobs, artifacts, checkpoints): ${events} events verify.`)
@@ -132,6 +135,7 @@ export const recordCommands: Record<string, Command> = {
     does: 'put a backup in the place of a record that is gone; its keys/ must be there',
     words: [1, 1],
     run: async ({ config, words, json, print, note }) => {
+      const { restore } = await import('#record')
       const done = await restore(config.home, words[0]!)
       const { file, home, events, unfinished } = done
       print(json ? JSON.stringify(done) : `Restored ${events} events from ${file} into ${home}.`)
@@ -152,7 +156,7 @@ export const recordCommands: Record<string, Command> = {
       const file = words[0]!
       const { bytes, content } = file === '-' ? whole(await stdinBytes()) : await opened(file)
       const name = typeof options.name === 'string' ? options.name : file === '-' ? 'stdin.txt' : basename(file)
-      const stored = await openArtifactFolder(homePaths(config.home).artifacts).put({
+      const stored = await (await artifactsOf(config)).put({
         owner: nobody,
         name,
         type: 'application/octet-stream',
@@ -173,7 +177,7 @@ export const recordCommands: Record<string, Command> = {
     words: [1, 1],
     run: async ({ config, words, write }) => {
       const id = parseId<ArtifactId>('ID', words[0], '; "metier artifacts" lists them')
-      const found = await openArtifactFolder(homePaths(config.home).artifacts).get(id)
+      const found = await (await artifactsOf(config)).get(id)
       if (found === null)
         throw new AppError('S3_ARTIFACT_NOT_FOUND', `Cannot get the artifact ${id}: there is none`, { id })
       for await (const chunk of found.content) await write(chunk)
@@ -186,7 +190,7 @@ export const recordCommands: Record<string, Command> = {
     does: 'the stored files',
     words: [0, 0],
     run: async ({ config, json, print }) => {
-      const list = await openArtifactFolder(homePaths(config.home).artifacts).list()
+      const list = await (await artifactsOf(config)).list()
       if (json) print(JSON.stringify(list))
       else
         print(
@@ -197,6 +201,11 @@ export const recordCommands: Record<string, Command> = {
       return exit.done
     },
   },
+}
+
+export async function artifactsOf({ home }: Pick<Config, 'home'>): Promise<Artifacts> {
+  const { homePaths, openArtifactFolder } = await import('#record')
+  return openArtifactFolder(homePaths(home).artifacts)
 }
 
 function eventLine(line: string): string {

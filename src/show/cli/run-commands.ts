@@ -101,7 +101,7 @@ export const runCommands: Record<string, Command> = {
         offset: numberOption(context.options, 'offset'),
         limit: numberOption(context.options, 'limit'),
       }
-      const page = await (await context.verbs()).result(defined(input), context.caller)
+      const page = await (await context.record()).result(defined(input), context.caller)
       context.print(
         context.json ? JSON.stringify(page) : String(page.text ?? visible(JSON.stringify(page.value, null, 2))),
       )
@@ -119,7 +119,7 @@ export const runCommands: Record<string, Command> = {
     ids: 'run',
     words: [1, 1],
     run: async (context) => {
-      const run = (await context.verbs()).run(context.words[0]!)
+      const run = await (await context.record()).run(context.words[0]!)
       context.print(context.json ? JSON.stringify(run) : timeline(run))
       return exit.done
     },
@@ -187,7 +187,7 @@ function wantsWhole({ options, json, isTerminal }: Context): boolean {
 
 async function printWhole(context: Context): Promise<number> {
   const { call, path, output } = context.options
-  const text = await (await context.verbs()).resultText(defined({ run: context.words[0], call, path }))
+  const text = await (await context.record()).resultText(defined({ run: context.words[0], call, path }))
   if (typeof output === 'string') writeTo(output, `${text}\n`)
   else context.print(text)
   return exit.done

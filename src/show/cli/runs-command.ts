@@ -22,13 +22,13 @@ export const runs: Command = {
   words: [0, 0],
   run: async (context) => {
     const filter = filterOf(context.options, Date.now())
-    const verbs = await context.verbs()
+    const { runs } = await context.record()
     if (context.json) {
-      context.print(JSON.stringify(verbs.runs(filter)))
+      context.print(JSON.stringify(runs(filter)))
       return exit.done
     }
     const limit = filter.limit ?? limits.runsShownDefault
-    const listed = verbs.runs({ ...filter, limit: limit + 1 })
+    const listed = runs({ ...filter, limit: limit + 1 })
     const isNarrowed = Object.keys(filter).some((name) => name !== 'limit')
     if (listed.length === 0) context.print(isNarrowed ? 'No run is like that.' : 'Nothing ran yet. Try: metier demo')
     else context.print(table(listed.slice(0, limit).map((run) => runLine(run, Date.now()))))

@@ -1,21 +1,11 @@
 /** Commands about boxes: prepare them, try them, and run a script in one. */
 import { join } from 'node:path'
 import { AppError, type ArtifactId, type Config, parseId, type Tier, tiers, toAppError } from '#model'
-import { homePaths, openArtifactFolder } from '#record'
-import {
-  acceptTier,
-  chosenImage,
-  openBoxes,
-  openImage,
-  openScriptBoxes,
-  rememberImage,
-  type ScriptBoxes,
-  type ScriptInput,
-  type ScriptTier,
-} from '#sandbox'
+import type { ScriptBoxes, ScriptInput, ScriptTier } from '#sandbox'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good } from './paint.ts'
+import { artifactsOf } from './record-commands.ts'
 
 export const sandboxCommands: Record<string, Command> = {
   'sandbox build': {
@@ -48,6 +38,7 @@ export const sandboxCommands: Record<string, Command> = {
     run: async ({ config, words, json, print }) => {
       const tier = tiers.find((one) => one === words[0])
       if (tier === undefined) throw new UsageError(`"${words[0]}" is no tier: ${tiers.join(', ')}`)
+      const { acceptTier } = await import('#sandbox')
       acceptTier(folderOf(config), tier)
       print(json ? JSON.stringify({ accepted: tier }) : `Accepted ${tier}: code and scripts may run there again.`)
       return exit.done
@@ -72,6 +63,7 @@ export const sandboxCommands: Record<string, Command> = {
 
 /** An image is remembered only after a box was tried on it. */
 async function build(context: Context): Promise<number> {
+  const { chosenImage, openImage, rememberImage } = await import('#sandbox')
   const { image } = context.options as { image?: string }
   const folder = folderOf(context.config)
   context.note('Preparing boxes; the first time this may take a minute …')
@@ -123,6 +115,7 @@ function showOutputs(context: Context, { stdout, stderr }: Record<string, unknow
 
 /** The tier that needs nothing of the system, for code alone. */
 async function wasmTier(): Promise<{ tier: Tier; ok: boolean; detail: string; fix?: string }> {
+  const { openBoxes } = await import('#sandbox')
   const boxes = openBoxes({ bwrap: null, runsc: null })
   try {
     const { runtime, layers } = await boxes.isolation()
@@ -140,7 +133,7 @@ async function wasmTier(): Promise<{ tier: Tier; ok: boolean; detail: string; fi
 
 async function inputOf({ home }: Config, text: string): Promise<ScriptInput> {
   const id = parseId<ArtifactId>('--input', text)
-  const found = await openArtifactFolder(homePaths(home).artifacts).get(id)
+  const found = await (await artifactsOf({ home })).get(id)
   if (found === null)
     throw new AppError('S3_ARTIFACT_NOT_FOUND', `Cannot hand over the artifact ${id}: there is none`, { id })
   return { path: `/inputs/${found.name}`, source: found.content }
@@ -153,6 +146,7 @@ async function withBoxes(
   use: (boxes: ScriptBoxes) => Promise<void>,
   more: { image?: string | null } = {},
 ): Promise<number> {
+  const { openScriptBoxes } = await import('#sandbox')
   const { minTier, outbound } = config.sandbox
   const boxes = openScriptBoxes({
     folder: folderOf(config),

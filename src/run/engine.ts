@@ -1,0 +1,286 @@
+/** The engine: starts runs, takes them up again, and conducts them until they come to rest. */
+import type { Catalog } from '#catalog'
+import {
+  type Actor,
+  AppError,
+  type Config,
+  type Event,
+  type EventBodies,
+  type EventType,
+  type Json,
+  newId,
+  type ProcessId,
+  type Program,
+  pause,
+  type RunId,
+  takeChance,
+} from '#model'
+import { type Chain, ownedByAnother, placeholderSeed, type Store } from '#record'
+import type { Boxes } from '#sandbox'
+import { checkPlan } from './check-tools.ts'
+import { Conductor } from './conductor.ts'
+import { exploring } from './explore-run.ts'
+import { copyEvents, eventsBefore, forkedBody } from './fork.ts'
+import { type Journal, newJournal, readJournal, serversOf } from './journal.ts'
+import { openRecorded, pretending } from './mocks.ts'
+import { type Prepared, prepare, preparedFor } from './prepare.ts'
+import { type Heard, heardOf, openPrograms } from './programs.ts'
+import { watchRun } from './provenance.ts'
+import { catalogQueue, type Queue } from './queue.ts'
+import type { Mocks } from './read-mocks.ts'
+import { type Rehearsal, rehearse } from './rehearse.ts'
+import { isSameRequest } from './same-request.ts'
+import { openStanding, runPolicy } from './standing.ts'
+import { startByKey } from './start-by-key.ts'
+import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
+import type { Settlement } from './stop.ts'
+
+export { Conductor } from './conductor.ts'
+export { newJournal, readJournal } from './journal.ts'
+export { heardOf } from './programs.ts'
+export { openLocalQueue } from './queue.ts'
+export { openShare } from './share.ts'
+export { runPolicy } from './standing.ts'
+
+export type Engine = {
+  /** Refuses a key that a run has already; the error's context names it as `existing`. */
+  start(request: RunRequest): Promise<ActiveRun>
+  /** Whether the run was started with this very request. */
+  isOf(run: RunId, request: RunRequest): boolean
+  resume(run: RunId, by: string, live?: Live): Promise<ActiveRun>
+  /** Goes another way from call `at` on; that call gets `args` where they are given. */
+  fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
+  /** Compares the program with the record; calls nothing. */
+  replay(run: RunId): Promise<Rehearsal>
+  active(run: RunId): ActiveRun | undefined
+  /** Whether there is a run under way here, or about to be. */
+  isBusy(): boolean
+  /** Lets go of every run, so that it can be taken up elsewhere. */
+  close(): Promise<void>
+}
+
+export type ActiveRun = {
+  run: RunId
+  settled: Promise<Settlement>
+  /** Resolves with the first question to a human. */
+  asked: Promise<void>
+  /** Resolves when its end has its place in the record: what will be said of it can be made while that reaches the disk. */
+  ended: Promise<Settlement>
+  /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
+  durable(): Promise<void>
+  /** All its events, where this process wrote them from the first on and they are small; else null, and the store has them. */
+  told(only?: EventType): Event[] | null
+  cancel(asked: EventBodies['cancel.asked']): void
+  leave(): Promise<void>
+}
+
+/** What a run has only while it is under way here. */
+type Live = Pick<RunRequest, 'attendant'>
+
+export type EngineParts = {
+  store: Store
+  boxes: Boxes
+  catalog: Catalog
+  config: Config
+  now?: () => number
+  /** Whoever makes the calls; the catalogue, in this process, unless told otherwise. */
+  queue?: Queue
+  /** Told of every run that came to rest under this owner. */
+  settled?: (run: RunId) => void
+}
+
+export function openEngine(parts: EngineParts): Engine {
+  const { store, boxes, catalog, config, now = Date.now, queue = catalogQueue(parts.catalog) } = parts
+  const active = new Map<RunId, ActiveRun>()
+  const starting = new Map<string, Promise<ActiveRun>>()
+  const resuming = new Map<RunId, Promise<ActiveRun>>()
+  /** Dead owners of whom nothing is left. */
+  const ended = new Map<ProcessId, Promise<void>>()
+  const standing = openStanding(store)
+  const programs = openPrograms(boxes, config.record.operations)
+  const journalOf = (run: RunId) => readJournal(store.events(run), store.text)
+  const begunOf = (run: RunId) => readJournal(store.events(run, { type: 'run.started' }), store.text)
+  /** What is about to be owned here: whoever closes waits for it, so that it is left in order. */
+  const entering = new Set<Promise<ActiveRun>>()
+  let closing = false
+
+  const enter = async (take: () => Promise<ActiveRun>): Promise<ActiveRun> => {
+    if (closing) throw leaving()
+    const entered = take()
+    entering.add(entered)
+    return entered.finally(() => entering.delete(entered))
+  }
+
+  const policyOf = ({ started, lines }: Journal) =>
+    runPolicy(started.permissions, config.policy, standing, lines, config.approvals.expireMs)
+  const rootOf = (journal: Journal, prepared: Prepared, heard: Heard): Program =>
+    journal.started.mode === 'explore'
+      ? exploring(journal, { ...parts, programs, policy: policyOf(journal) })
+      : programs.root(prepared, journal, heard)
+
+  const conduct = (chain: Chain, journal: Journal, prepared: Prepared, live: Live = {}): ActiveRun => {
+    const heard: Heard = async (path) => {
+      await chain.durable()
+      return heardOf(journalOf(chain.run), path)
+    }
+    const { mode, mocks = {} } = journal.started
+    const policy = policyOf(journal)
+    const watched = watchRun(journal, rootOf(journal, prepared, heard), programs.nest(journal, heard))
+    const secrets = secretsOf(placeholderSeed(journal.started, chain.run), chain, config)
+    const pretend = mode === 'run' ? null : pretending(mocks as Mocks, openRecorded(store))
+    const end = Promise.withResolvers<Settlement>()
+    const conductor = new Conductor({
+      ...parts,
+      ...live,
+      ...watched,
+      queue,
+      chain,
+      journal,
+      secrets,
+      policy,
+      pretend,
+      ended: end.resolve,
+      now,
+      pause,
+    })
+    const over = conductor.settled.finally(() => {
+      if (active.get(chain.run) === run) active.delete(chain.run)
+      catalog.release(chain.run)
+      parts.settled?.(chain.run)
+    })
+    const run: ActiveRun = {
+      run: chain.run,
+      settled: over.then((settlement) => goOnIfAnswered(chain, settlement)),
+      asked: conductor.asked,
+      ended: end.promise,
+      durable: () => chain.durable(),
+      told: (only) => chain.told(only),
+      cancel: (asked) => conductor.cancel(asked),
+      leave: () => conductor.leave(),
+    }
+    run.settled.catch(() => {})
+    active.set(chain.run, run)
+    conductor.begin()
+    return run
+  }
+
+  /** An answer may have come just before the run was suspended: then it goes on at once. */
+  const goOnIfAnswered = async (chain: Chain, settlement: Settlement): Promise<Settlement> => {
+    const waits = settlement === 'approval_required' || settlement === 'uncertain'
+    if (!waits || closing || chain.inbox().length === 0) return settlement
+    try {
+      return await (await resume(chain.run, 'engine')).settled
+    } catch (error) {
+      if (isTaken(chain.run)) return settlement
+      throw error
+    }
+  }
+
+  /** Whoever answered may have been quicker to go on with the run, and may be done with it. */
+  const isTaken = (run: RunId): boolean => {
+    const row = store.run(run)
+    return row?.status !== 'interrupted' && row?.owner !== store.process
+  }
+
+  const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
+    const seed = takeChance(32).toString('hex')
+    const { clean, seals } = withoutSecrets(request, seed, config)
+    if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
+    const prepared = await prepare(clean.plan, boxes)
+    const started = startedBody(clean, prepared, seed, config, catalog)
+    return enter(async () => {
+      const chain = store.startRun(newId<RunId>(now()), started)
+      for (const seal of seals) chain.seal(...seal)
+      if (started.key !== undefined) await chain.durable()
+      return conduct(chain, newJournal(started, chain.lastAt()), prepared, request)
+    })
+  }
+
+  /** Two that resume one run at the same time get the same one. */
+  const resume = async (run: RunId, by: string, live?: Live): Promise<ActiveRun> => {
+    const here = active.get(run) ?? resuming.get(run)
+    if (here !== undefined) return here
+    const taken = takeUp(run, by, live).finally(() => resuming.delete(run))
+    resuming.set(run, taken)
+    return taken
+  }
+
+  const takeUp = async (run: RunId, by: string, live?: Live): Promise<ActiveRun> => {
+    await endLeftovers(run)
+    const prepared = await fitFor(run)
+    return enter(async () => {
+      const chain = await store.takeRun(run)
+      const journal = journalOf(run)
+      const { engine, isolation } = prepared
+      chain.append('run.resumed', { by, epoch: chain.epoch, engine, isolation })
+      catalog.carryOver(run, serversOf(journal))
+      return conduct(chain, journal, prepared, live)
+    })
+  }
+
+  /** What may keep us from going on with a run is looked at before it is ours: else nobody could. */
+  const fitFor = async (run: RunId): Promise<Prepared> => {
+    const begun = begunOf(run)
+    checkServers(begun.started, catalog)
+    return preparedFor(begun, boxes)
+  }
+
+  /** Nothing of a dead owner may act any more when another goes on in its place. */
+  const endLeftovers = async (run: RunId): Promise<void> => {
+    const owner = store.run(run)?.owner ?? null
+    if (owner === null || owner === store.process) return
+    if (!ended.has(owner) && store.isAlive(owner)) throw ownedByAnother(run, owner)
+    const end = ended.get(owner) ?? queue.leftovers(owner)
+    ended.set(owner, end)
+    await end.catch((error) => {
+      ended.delete(owner)
+      throw error
+    })
+  }
+
+  const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
+    const events = store.events(run)
+    const origin = readJournal(events, store.text)
+    const prepared = await preparedFor(origin, boxes)
+    const forked = newId<RunId>(now())
+    const left = { run, at: String(at), ...(args === undefined ? {} : { args }) }
+    const { started, seals } = forkedBody(forked, origin, left, { prepared, config, sealed: store.sealed(run) })
+    return enter(async () => {
+      const chain = store.startRun(forked, { ...started, actor, servers: catalog.digests() })
+      for (const seal of seals) chain.seal(...seal)
+      copyEvents(chain, eventsBefore(events, at), store.text)
+      await chain.durable()
+      return conduct(chain, journalOf(forked), prepared)
+    })
+  }
+
+  const replay = async (run: RunId): Promise<Rehearsal> => {
+    const journal = journalOf(run)
+    const heard: Heard = async (path) => heardOf(journal, path)
+    const program = rootOf(journal, await preparedFor(journal, boxes), heard)
+    return rehearse(journal, program, programs.nest(journal, heard))
+  }
+
+  const close = async () => {
+    closing = true
+    await Promise.allSettled(entering)
+    await Promise.allSettled([...active.values()].map((run) => run.leave()))
+  }
+  const isBusy = () => active.size + entering.size + starting.size + resuming.size > 0
+  const isOf = (run: RunId, request: RunRequest) =>
+    isSameRequest(request, { started: begunOf(run).started, sealed: store.sealed(run) }, config)
+  return {
+    start: startByKey(starting, startAnew),
+    isOf,
+    resume,
+    fork,
+    replay,
+    active: (run) => active.get(run),
+    isBusy,
+    close,
+  }
+}
+
+function leaving(): AppError {
+  return new AppError('UPSTREAM_UNREACHABLE', 'Cannot begin: this process is stopping; try again when it is back')
+}

@@ -1,0 +1,140 @@
+/** `doctor`: checks this machine, the configuration, the servers and the record. */
+import { join } from 'node:path'
+import { boxWords } from '#catalog'
+import { type AppError, type Config, isWeaker, toAppError, visible } from '#model'
+import { openBoxes, openScriptBoxes } from '#sandbox'
+import type { Context } from './command.ts'
+import { effectsDetail } from './effects-detail.ts'
+import { exit } from './exit.ts'
+import { bad, good, warn } from './paint.ts'
+import { unreadOurs } from './unread-fields.ts'
+
+export async function doctor(context: Context): Promise<number> {
+  const checks = await examine(context)
+  const ok = checks.every((check) => check.ok)
+  if (context.json) context.print(JSON.stringify({ ok, checks }))
+  else
+    for (const { name, ok, detail, fix } of checks)
+      context.print(`${markOf(ok, fix)} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`)
+  if (context.configFault !== null) return exit.configuration
+  return ok ? exit.done : exit.failed
+}
+
+/** What could be better, though nothing is wrong, gets a mark of its own. */
+function markOf(ok: boolean, fix: string | undefined): string {
+  if (!ok) return bad('✗')
+  return fix === undefined ? good('✓') : warn('·')
+}
+
+function unreadCheck(config: Config): Check {
+  const fix = unreadOurs(config).length === 0 ? {} : { fix: `check the spelling of ${unreadOurs(config).join(', ')}` }
+  return { name: 'unread fields', ok: true, detail: config.unknownFields.join(', '), ...fix }
+}
+
+type Check = { name: string; ok: boolean; detail: string; fix?: string }
+
+async function examine(context: Context): Promise<Check[]> {
+  const { config } = context
+  const checks: Check[] = [{ name: 'node', ok: true, detail: process.version }]
+  checks.push(configCheck(context))
+  if (config.unknownFields.length > 0) checks.push(unreadCheck(config))
+  checks.push(
+    await sandboxCheck(context),
+    ...(await found('tiers', () => tierChecks(context))),
+    ...(await found('servers', () => serverChecks(context))),
+    ...(await found('expose', () => exposeCheck(context))),
+    ...(await found('record', () => recordCheck(context))),
+  )
+  return checks
+}
+
+function configCheck({ config, configFault }: Context): Check {
+  const name = 'configuration'
+  if (configFault !== null) return { name, ok: false, detail: `${configFault.message}; below, the defaults hold` }
+  const file = config.file ?? 'none found; the defaults hold'
+  const unset = config.unsetVariables
+  if (unset.length === 0) return { name, ok: true, detail: file }
+  const fix = `export ${unset.map((variable) => `${variable}=…`).join(' ')}`
+  return { name, ok: false, detail: `${file}: not set: ${unset.join(', ')}`, fix }
+}
+
+/** What cannot even be looked at is what is wrong. */
+async function found(name: string, look: () => Promise<Check[]>): Promise<Check[]> {
+  return look().catch((thrown) => [{ name, ok: false, detail: toAppError(thrown).message }])
+}
+
+/** Where code runs; a tier that the configuration wants and that is not there is said with what adds it. */
+async function sandboxCheck({ config }: Context): Promise<Check> {
+  const { engine, minTier } = config.sandbox
+  const boxes = openBoxes({ engine, minTier, folder: join(config.home, 'sandbox') })
+  try {
+    const { tier, layers, degraded } = await boxes.isolation()
+    const ok = tier !== 'wasm'
+    const detail = [`code runs at tier ${tier} (${layers.join(' in ')})`, ...degraded].join('; ')
+    return { name: 'sandbox', ok, detail, ...(ok ? {} : { fix: 'sudo apt-get install bubblewrap' }) }
+  } catch (thrown) {
+    const { message, context } = toAppError(thrown)
+    return { name: 'sandbox', ok: false, detail: message, ...(context.fix ? { fix: String(context.fix) } : {}) }
+  } finally {
+    await boxes.close()
+  }
+}
+
+/** A tier that is missing is said, with the command that adds it; scripts need one. */
+async function tierChecks({ config }: Context): Promise<Check[]> {
+  const boxes = openScriptBoxes({ folder: join(config.home, 'sandbox') })
+  try {
+    const { tiers } = await boxes.test()
+    const enough = tiers.some(({ tier, ok }) => ok && !isWeaker(tier, config.sandbox.minTier))
+    return tiers.map(({ tier, ok, detail, fix }) => ({
+      name: `tier ${tier}`,
+      ok: ok || enough,
+      detail,
+      ...(fix === undefined ? {} : { fix }),
+    }))
+  } finally {
+    await boxes.close()
+  }
+}
+
+async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
+  const { catalog } = await verbs()
+  const { tools, problems } = await catalog.tools({ refresh: true })
+  return Object.entries(config.servers).map(([server, definition]) => {
+    const name = `server ${server}`
+    const problem = problems.find((candidate) => candidate.server === server)
+    if (problem !== undefined) return { name, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
+    const own = tools.filter((tool) => tool.server === server)
+    const changed = own.filter((tool) => catalog.refusalOf(tool) !== null).map(({ id }) => visible(id))
+    const { detail: said, ...unknown } = effectsDetail(server, own)
+    if (changed.length === 0) return { name, ok: true, detail: `${said}; ${boxWords(definition)}`, ...unknown }
+    const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`
+    return { name, ok: false, detail, fix: `metier tools ${server}, then metier accept TOOL` }
+  })
+}
+
+/** A host sees nothing of a tool that is not there, and nobody would ever say so. */
+async function exposeCheck({ verbs, config }: Context): Promise<Check[]> {
+  const { expose, file } = config
+  if (expose.length === 0) return []
+  const there = (await (await verbs()).exposed()).map(({ id }) => id)
+  const missing = expose.filter((id) => !there.includes(id))
+  if (missing.length === 0) return [{ name: 'expose', ok: true, detail: `${there.length} tools beside the three` }]
+  const detail = `there is no ${missing.join(', no ')}`
+  return [{ name: 'expose', ok: false, detail, fix: `correct "expose" in ${file}` }]
+}
+
+/** Whoever reads it need not be sent here. */
+function detailOf({ message }: AppError): string {
+  return message.replace(' with "metier doctor"', '')
+}
+
+function fixOf({ context }: AppError): { fix?: string } {
+  return 'command' in context ? { fix: String(context.command) } : {}
+}
+
+async function recordCheck({ verbs, config }: Context): Promise<Check[]> {
+  const { ok, events, reason } = await (await verbs()).ledger()
+  const detail = ok === true ? `${events} events verify in ${config.home}` : String(reason)
+  return [{ name: 'record', ok: ok === true, detail, ...(ok === true ? {} : { fix: 'metier audit verify' }) }]
+}

@@ -1,0 +1,42 @@
+/** `run show`: a run with its plan, what that may call, and its calls. */
+import type { JsonObject, RunId } from '#model'
+import type { Store } from '#record'
+import { namedBy } from '#run'
+import { planOf } from './preview.ts'
+import { viewRun } from './run-view.ts'
+
+/** The plan and every call with arguments, value, times and approvals. */
+export async function showRun(store: Store, run: RunId): Promise<JsonObject> {
+  const view = viewRun(store, run)
+  const { row, started, finished: end, logs, traced, startedAt } = view
+  const calls = view.calls.map(({ args, edited, resolved, ...call }) => ({
+    ...call,
+    args: store.value(args),
+    ...(edited === undefined ? {} : { edited: store.value(edited) }),
+    ...(resolved === undefined ? {} : { outcome: resolved.outcome, by: resolved.by }),
+    ...(resolved?.value === undefined ? {} : { value: store.value(resolved.value) }),
+    ...(resolved?.error === undefined ? {} : { error: resolved.error }),
+  }))
+  const { intent, actor, permissions, budget, isolation, engine } = started
+  const head = {
+    run,
+    status: row.status,
+    mode: started.mode,
+    intent,
+    startedAt,
+    callCount: calls.length,
+    actor,
+    permissions,
+    budget,
+    engine,
+    isolation,
+  }
+  const plan = store.value(started.plan)
+  const outcome =
+    end === undefined
+      ? {}
+      : { ms: end.ms, ...(end.result !== undefined ? { result: store.value(end.result) } : { error: end.error }) }
+  const named = await namedBy(planOf(plan))
+  const args = store.value(started.args)
+  return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as unknown as JsonObject
+}
