@@ -10,6 +10,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
 import { buildIndex, openIndexer, search } from '#catalog'
 import type { Tool } from '#model'
+import { bm25 } from './discover/bm25.ts'
 
 type Item = { id: string; name: string; desc?: string; params?: string }
 type Question = { id: string; text: string; gold: string[] }
@@ -47,33 +48,6 @@ function ours({ corpus }: Collection): Rank {
   const index = buildIndex(corpus.map(toTool))
   const filter = { minScore: 0 }
   return (intent) => search(index, { intent, filter, limit: 10 }).results.map(({ tool }) => tool.digest)
-}
-
-/** Robertson's formula as it stands in the textbooks, k1 = 1.2 and b = 0.75. */
-function plain({ corpus }: Collection): Rank {
-  const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  const texts = corpus.map(({ name, desc = '' }) => wordsOf(`${name} ${desc}`))
-  const mean = texts.reduce((sum, text) => sum + text.length, 0) / texts.length
-  const postings = new Map<string, Map<number, number>>()
-  for (const [at, text] of texts.entries()) {
-    for (const word of text) {
-      const places = postings.get(word) ?? new Map<number, number>()
-      postings.set(word, places.set(at, (places.get(at) ?? 0) + 1))
-    }
-  }
-  return (intent) => {
-    const scores = new Map<number, number>()
-    for (const word of new Set(wordsOf(intent))) {
-      const places = postings.get(word) ?? new Map<number, number>()
-      const rarity = Math.log(1 + (texts.length - places.size + 0.5) / (places.size + 0.5))
-      for (const [at, times] of places) {
-        const strength = (2.2 * times) / (times + 1.2 * (0.25 + (0.75 * texts[at]!.length) / mean))
-        scores.set(at, (scores.get(at) ?? 0) + rarity * strength)
-      }
-    }
-    const best = [...scores].sort(([a, left], [b, right]) => right - left || a - b).slice(0, 10)
-    return best.map(([at]) => corpus[at]!.id)
-  }
 }
 
 function quality({ questions }: Collection, rank: Rank): Quality {
@@ -191,7 +165,7 @@ async function measure(folder: string) {
     part: heldOut.some(({ name }) => name === set.name) ? 'held out' : 'seen',
     tools: set.corpus.length,
     questions: set.questions.length,
-    plain: quality(set, plain(set)),
+    plain: quality(set, bm25(set.corpus, null)),
     ours: quality(set, ours(set)),
     ...abstention(
       set,

@@ -1,21 +1,13 @@
 /** The figures of the record and of this process in the text of Prometheus, read when they are asked for. */
 import type { ServerResponse } from 'node:http'
-import type { RunStatus } from '#model'
+import { runStatuses } from '#model'
 import type { Verbs } from './verbs.ts'
 
 type Sample = { labels?: Record<string, string>; value: number }
 type Family = { name: string; type: 'gauge' | 'counter'; help: string; samples: Sample[] }
 
 /** All of them, so that none appears out of nowhere. */
-const statuses: RunStatus[] = [
-  'running',
-  'done',
-  'failed',
-  'cancelled',
-  'approval_required',
-  'uncertain',
-  'interrupted',
-]
+const statuses = runStatuses.filter((status) => status !== 'suggested')
 
 export function sendMetrics(response: ServerResponse, verbs: Verbs, version: string): void {
   response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
