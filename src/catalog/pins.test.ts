@@ -1,15 +1,20 @@
 /** Tests of pins: what is put on the record, what may be called, and what a human has to accept first. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Effect, JsonObject, Tool } from '#model'
+import { type Effect, type JsonObject, limits, type Tool } from '#model'
+import { dice } from '#test'
 import { type PinEvent, Pins } from './pins.ts'
 
 /** A chain in memory: what two processes that share a home have in common. */
 function chain() {
   const events: PinEvent[] = []
+  const read = (after: number) => events.map((event, at) => ({ ...event, n: at + 1 })).filter(({ n }) => n > after)
   return {
     events,
-    read: (after: number) => events.map((event, at) => ({ ...event, n: at + 1 })).filter(({ n }) => n > after),
+    read,
+    readOf: (id: string, after: number) => read(after).filter(({ body }) => body.tool === id),
+    anchor: () => null,
+    holds: () => true,
     append: async (more: readonly PinEvent[]) => void events.push(...structuredClone(more)),
   }
 }
@@ -109,4 +114,38 @@ test('see() says so when the record refuses, and goes on with the next', async (
   record.append = append
   await pins.see([tool('a', 'read')])
   assert(pins.isPinned(tool('a', 'read')))
+})
+
+test('pins that are read tool by tool judge as those that were read all at once', async () => {
+  const effects: Effect[] = ['read', 'idempotent', 'unsafe']
+  const ids = Array.from({ length: 12 }, (_, at) => `fx:t${at}`)
+  for (let seed = 1; seed <= 30; seed++) {
+    const next = dice(seed)
+    const pick = <Value>(values: readonly Value[]) => values[Math.floor(next() * values.length)]!
+    const anyTool = () => tool(pick(['a', 'b', 'c']), pick(effects), { id: pick(ids), description: pick(['1', '2']) })
+    const record = chain()
+    const single = open(record)
+    const complete = open(record)
+    // More than are read one by one.
+    const strangers = Array.from({ length: limits.pinSingleReadsMax + 1 }, (_, at) =>
+      tool('a', 'read', { id: `no:${at}` }),
+    )
+    for (let round = 0; round < 10; round++) {
+      const by = pick([single, complete, open(record)])
+      const seen = anyTool()
+      await by.see([seen])
+      if (next() < 0.3) await by.accept(seen, 'ann').catch(() => {})
+      const fresh = open(record)
+      for (const each of strangers) complete.isPinned(each)
+      for (const other of [anyTool(), anyTool(), seen]) {
+        const verdicts = [fresh, single].map((pins) => pins.problemOf(other)?.message ?? null)
+        const all = open(record)
+        for (const each of strangers) all.isPinned(each)
+        const expected = all.problemOf(other)?.message ?? null
+        assert.equal(verdicts[0], expected, `seed ${seed}`)
+        assert.deepEqual([fresh.changeOf(other), fresh.isPinned(other)], [all.changeOf(other), all.isPinned(other)])
+        if (verdicts[1] !== null) assert.equal(verdicts[1], expected, `seed ${seed}: what is refused was read just now`)
+      }
+    }
+  }
 })

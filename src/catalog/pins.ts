@@ -1,15 +1,25 @@
 /** Tools are pinned as they were first seen: what became of them since is read from the home's chain, and decided here. */
-import { AppError, type Effect, type Event, isObject, type JsonObject, type Tool, type ToolDiff } from '#model'
+import { AppError, type Effect, type Event, isObject, type JsonObject, limits, type Tool, type ToolDiff } from '#model'
 import { applyDiff, diffOf } from './diff.ts'
 import { hide } from './hide.ts'
 
 type PinType = 'tool.pinned' | 'tool.changed' | 'tool.accepted'
 export type PinEvent = { [Type in PinType]: Pick<Event<Type>, 'type' | 'body'> }[PinType]
 
+type RecordedPin = PinEvent & { n: number }
+
+/** One event of the chain. A chain that still has it has everything that was written before it. */
+export type PinAnchor = { type: PinType; n: number; hash: string }
+
 /** Where the events of pins are kept. */
 export type PinRecord = {
   /** In the order of the chain, those after its n-th event. */
-  read(after: number): (PinEvent & { n: number })[]
+  read(after: number): RecordedPin[]
+  /** The same of one tool. */
+  readOf(tool: string, after: number): RecordedPin[]
+  /** The newest of them; null where there is none. */
+  anchor(): PinAnchor | null
+  holds(anchor: PinAnchor): boolean
   append(events: readonly PinEvent[]): Promise<void>
 }
 
@@ -37,10 +47,19 @@ export type PinsOptions = {
   secrets: readonly string[]
 }
 
+/** How far the pin of one tool was read: up to the n-th event of the chain. */
+type ReadPin = { pin: Pin | undefined; n: number }
+
+/**
+ * Reads the pins of single tools by an index of the record, and all of them in one go where many are asked for: a process that
+ * calls one of 50,000 tools reads the pin of one.
+ */
 export class Pins {
   readonly #options: PinsOptions
-  readonly #pins = new Map<string, Pin>()
+  readonly #pins = new Map<string, ReadPin>()
+  /** Up to which event the pins of all tools were read; -1 before that. */
   #n = -1
+  #singleReads = 0
   #seeing = Promise.resolve()
 
   constructor(options: PinsOptions) {
@@ -50,7 +69,7 @@ export class Pins {
   /** Puts on the record what is new and what is not as it was; resolves when that is durable. */
   see(tools: readonly Tool[]): Promise<void> {
     const look = async () => {
-      this.#read()
+      this.#refresh(tools.map(({ id }) => id))
       const events = tools.flatMap((tool) => this.#eventOf(tool) ?? [])
       await this.#append(events)
     }
@@ -59,30 +78,35 @@ export class Pins {
     return seen
   }
 
+  /** Where the record stands: what was seen before is on it for as long as it `holds` this. */
+  anchor(): PinAnchor | null {
+    return this.#options.record.anchor()
+  }
+
+  holds(anchor: PinAnchor): boolean {
+    return this.#options.record.holds(anchor)
+  }
+
   /** How a tool differs from what is pinned; null where it does not. */
   changeOf(tool: Tool): ToolDiff | null {
-    if (this.#n < 0) this.#read()
-    const pin = this.#pins.get(tool.id)
+    const pin = this.#pinOf(tool.id)
     return pin === undefined || pin.digest === tool.digest ? null : this.#diff(pin, tool)
   }
 
   /** The definition that holds; empty where there is none. */
   acceptedOf({ id }: Tool): JsonObject {
-    if (this.#n < 0) this.#read()
-    return this.#pins.get(id)?.definition ?? {}
+    return this.#pinOf(id)?.definition ?? {}
   }
 
   isPinned({ id, digest }: Tool): boolean {
-    if (this.#n < 0) this.#read()
-    return this.#pins.get(id)?.digest === digest
+    return this.#pinOf(id)?.digest === digest
   }
 
   /** What changed and can do harm, or could before, is not called until a human has accepted it. */
   problemOf(tool: Tool): AppError | null {
-    if (this.#n < 0) this.#read()
     if (this.#isFine(tool)) return null
     // Somebody may have accepted it meanwhile, in another process.
-    this.#read()
+    this.#readOne(tool.id)
     return this.#isFine(tool) ? null : toolChanged(tool, this.changeOf(tool) ?? [])
   }
 
@@ -96,7 +120,7 @@ export class Pins {
   }
 
   #isFine(tool: Tool): boolean {
-    const pin = this.#pins.get(tool.id)
+    const pin = this.#pinOf(tool.id)
     if (pin === undefined || pin.digest === tool.digest) return true
     const { annotations } = pin.definition
     const before = this.#options.effectOf(tool, isObject(annotations) ? (annotations as JsonObject) : {})
@@ -104,7 +128,7 @@ export class Pins {
   }
 
   #eventOf(tool: Tool): PinEvent | null {
-    const pin = this.#pins.get(tool.id)
+    const pin = this.#pinOf(tool.id)
     const { id, digest } = tool
     if (pin === undefined) {
       return { type: 'tool.pinned', body: { tool: id, digest, diff: diffOf({}, this.#definitionOf(tool)) } }
@@ -125,17 +149,39 @@ export class Pins {
   async #append(events: PinEvent[]): Promise<void> {
     if (events.length === 0) return
     await this.#options.record.append(events)
-    this.#read()
+    this.#refresh(events.map(({ body }) => body.tool))
   }
 
-  #read(): void {
+  /** As it was when it was read last. */
+  #pinOf(id: string): Pin | undefined {
+    if (this.#n < 0 && !this.#pins.has(id)) this.#refresh([id])
+    return this.#pins.get(id)?.pin
+  }
+
+  /** What others wrote meanwhile about these tools. */
+  #refresh(ids: readonly string[]): void {
+    this.#singleReads += ids.length
+    if (this.#n >= 0 || this.#singleReads > limits.pinSingleReadsMax) this.#readAll()
+    else for (const id of ids) this.#readOne(id)
+  }
+
+  #readOne(id: string): void {
+    const { pin, n } = this.#pins.get(id) ?? { pin: undefined, n: Math.max(0, this.#n) }
+    this.#pins.set(id, this.#options.record.readOf(id, n).reduce(foldRead, { pin, n }))
+  }
+
+  #readAll(): void {
     for (const event of this.#options.record.read(Math.max(0, this.#n))) {
-      const pin = foldPin(this.#pins.get(event.body.tool), event)
-      if (pin !== undefined) this.#pins.set(event.body.tool, pin)
+      const read = this.#pins.get(event.body.tool) ?? { pin: undefined, n: 0 }
+      if (event.n > read.n) this.#pins.set(event.body.tool, foldRead(read, event))
       this.#n = event.n
     }
     this.#n = Math.max(0, this.#n)
   }
+}
+
+function foldRead({ pin }: ReadPin, event: RecordedPin): ReadPin {
+  return { pin: foldPin(pin, event), n: event.n }
 }
 
 /** Agents read it, so nothing in it is the server's word: not what is new, and no name of a parameter. A human is told where to look. */

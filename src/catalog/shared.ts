@@ -68,4 +68,10 @@ export function openShared({ process, pins: record = nowhere, secrets = [] }: Ca
   }
 }
 
-const nowhere: PinRecord = { read: () => [], append: async () => {} }
+const nowhere: PinRecord = {
+  read: () => [],
+  readOf: () => [],
+  anchor: () => null,
+  holds: () => true,
+  append: async () => {},
+}

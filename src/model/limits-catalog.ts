@@ -16,6 +16,10 @@ export const catalogLimits = {
   searchFormsMax: 1_000_000,
   /** An index of fewer tools is built sooner than it is read. */
   indexKeptToolsMin: 2000,
+  /** So many pins are read one by one; from then on all of them, which is faster. */
+  pinSingleReadsMax: 256,
+  /** The digests of fewer tools are computed sooner than they are read. */
+  digestsKeptToolsMin: 1000,
   /** The best so many are looked at more closely, whatever limit is asked for: so a score does not depend on it. */
   searchWindowTools: 100,
   /** Of the one sentence that is said of a tool below the cut. */

@@ -21,7 +21,7 @@ import { homePaths } from './home.ts'
 import { blobOf, parseEvent } from './parse-event.ts'
 import { openForReading } from './schema.ts'
 import { openSealed } from './seal.ts'
-import { rareHome } from './tables.ts'
+import { homePins, pinnedTool, rareHome } from './tables.ts'
 
 export type RunRow = {
   run: RunId
@@ -36,6 +36,10 @@ export type RunRow = {
   head: string
   count: number
 }
+
+/** Events of the home that say which definition of a tool holds. */
+const pinTypes = ['tool.pinned', 'tool.changed', 'tool.accepted'] as const
+export type PinType = (typeof pinTypes)[number]
 
 export type Stats = { events: number; runs: Partial<Record<RunStatus, number>>; calls: number; bytes: number }
 
@@ -66,6 +70,11 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   const firsts = database.prepare(firstEvents)
   const count = database.prepare('SELECT n FROM run WHERE run = ?')
   const rare = database.prepare(`SELECT line FROM event WHERE ${rareHome} AND type = ? AND n > ? ORDER BY n`)
+  const pins = database.prepare(`SELECT line FROM event WHERE ${homePins} AND ${pinnedTool} = ? AND n > ? ORDER BY n`)
+  const lastPins = database.prepare(
+    `SELECT type, n, hash FROM event WHERE ${rareHome} AND type = ? ORDER BY n DESC LIMIT 1`,
+  )
+  const rareHash = database.prepare(`SELECT hash FROM event WHERE ${rareHome} AND type = ? AND n = ?`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
@@ -129,6 +138,12 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       const rows = chainRows(run, after)
       return (type ? rows.filter((row) => row.type === type) : rows).map(({ line }) => parsed(line))
     },
+    pinsOf: (tool: string, after: number) => pins.all(tool, after).map(({ line }) => parsed(line) as Event<PinType>),
+    lastPin() {
+      const newest = pinTypes.flatMap((type) => lastPins.all(type)) as { type: PinType; n: number; hash: string }[]
+      return newest.sort((left, right) => right.n - left.n)[0]
+    },
+    homeHash: (type: PinType, n: number) => rareHash.get(type, n)?.hash as string | undefined,
     started(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>> {
       const events = firsts.all(JSON.stringify(runs)).map(({ line }) => parsed(line) as Event<'run.started'>)
       return new Map(events.map(({ run, body }) => [run as RunId, body]))

@@ -5,12 +5,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { AppError, limits } from '#model'
 import { storeError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
-import { createTables, moveFromFirst } from './tables.ts'
+import { addPinIndex, createTables, moveFromFirst } from './tables.ts'
 
 /** `Méti`, so that nobody else's database is taken for ours. */
 const applicationId = 0x4de97469
-/** From the third on every purge is signed; its tables are those of the second. */
-export const schemaVersion = 3
+/** From the third on every purge is signed; its tables are those of the second. The fourth finds the pins of one tool by an index. */
+export const schemaVersion = 4
 /** Older ones can corrupt a WAL file that several connections write. */
 const sqliteVersionMin = [3, 51, 3]
 
@@ -77,6 +77,8 @@ function migrate(database: DatabaseSync, file: string): boolean {
     throw new AppError('CONFIG_INVALID', `Cannot open the record ${file}: it is another program's database`)
   } else if (version === 1) {
     moveFromFirst(database)
+  } else {
+    addPinIndex(database)
   }
   database.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
   return version === 0

@@ -22,7 +22,7 @@ import { sealingKey } from './keys.ts'
 import { isProcessAlive, lockProcess, removeDead, removeLock } from './owner.ts'
 import type { PurgedBy } from './purge.ts'
 import { openQueue } from './queue.ts'
-import { openReader, type RunRow, type Stats } from './reader.ts'
+import { openReader, type PinType, type RunRow, type Stats } from './reader.ts'
 import { prepareDatabase } from './schema.ts'
 import { sealText } from './seal.ts'
 import { type Look, sendTo } from './send.ts'
@@ -49,6 +49,12 @@ export type Store = {
   /** How many events a chain has. */
   count(run: string): number
   events(run: string, options?: { after?: number; type?: EventType }): Event[]
+  /** The pins of one tool, in the order of the chain, after its n-th event. */
+  pinsOf(tool: string, after: number): Event<PinType>[]
+  /** The newest pin of any tool. */
+  lastPin(): { type: PinType; n: number; hash: string } | undefined
+  /** The hash of the home's n-th event, if it is of this type. */
+  homeHash(type: PinType, n: number): string | undefined
   /** How each of these runs began, without the rest of their chains; nothing of a run that was purged. */
   started(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>>
   /** The same as they stand: the exact lines. */
@@ -192,6 +198,9 @@ export async function openStore({
     isPurged: reader.isPurged,
     count: reader.count,
     events: reader.events,
+    pinsOf: reader.pinsOf,
+    lastPin: reader.lastPin,
+    homeHash: reader.homeHash,
     lines: reader.lines,
     eventsSince: reader.eventsSince,
     started: reader.started,

@@ -6,6 +6,14 @@ import { firstHash } from './line.ts'
 /** The events of the home that are few: an index holds them, and a query that says these words finds it. */
 export const rareHome = `run = '${homeChain}' AND type NOT IN ('run.opened', 'run.closed')`
 
+/** The events that say which definition of a tool holds. An index finds those of one tool, for a query that says these words. */
+export const homePins = `run = '${homeChain}' AND type IN ('tool.pinned', 'tool.changed', 'tool.accepted')`
+/** Of a line that was damaged nothing: the index must not keep a home from being opened and verified. */
+export const pinnedTool = `iif(json_valid(line), json_extract(line, '$.body.tool'), NULL)`
+
+/** Without it all pins of a home are read to check one tool; the fourth format has it. */
+const pinIndex = `CREATE INDEX event_pin ON event (${pinnedTool}, n) WHERE ${homePins};`
+
 /** The record. `previous` is the seq of the event before in the chain: no append has to find its place in an index of all. */
 const events = `
   CREATE TABLE event (
@@ -13,6 +21,7 @@ const events = `
     hash TEXT NOT NULL, previous INTEGER
   ) STRICT;
   CREATE INDEX event_home ON event (type, n) WHERE ${rareHome};
+  ${pinIndex}
   CREATE TRIGGER event_stays BEFORE UPDATE ON event BEGIN
     SELECT RAISE(ABORT, 'the record is append-only');
   END;
@@ -73,6 +82,11 @@ export function moveFromFirst(database: DatabaseSync): void {
   rebuildApprovals(database)
 }
 
+/** The second and the third format have these tables and all indexes but one. */
+export function addPinIndex(database: DatabaseSync): void {
+  database.exec(pinIndex)
+}
+
 /** What the writer keeps up to date as approvals are asked for and answered, from the events alone. */
 export function rebuildApprovals(database: DatabaseSync): void {
   database.exec(`
@@ -94,11 +108,16 @@ export function rebuildApprovals(database: DatabaseSync): void {
   `)
 }
 
-/** What of the tables, indexes and triggers is not as this version makes them; null where all are. The words count, not their spacing. */
+/**
+ * What of the tables, indexes and triggers is not as the database's format has them; null where all are. The words count, not
+ * their spacing.
+ */
 export function schemaFault(database: DatabaseSync): string | null {
   const model = new DatabaseSync(':memory:')
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
   try {
     createTables(model)
+    if (version < 4) model.exec('DROP INDEX event_pin')
     const [expected, found] = [schemaOf(model), schemaOf(database)]
     for (const name of new Set([...expected.keys(), ...found.keys()])) {
       if (expected.get(name) !== found.get(name)) return `the database was changed: its ${name} is not as it should be`

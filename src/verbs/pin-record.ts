@@ -8,6 +8,9 @@ type PinType = (typeof types)[number]
 
 export function pinRecord(store: Store): PinRecord {
   return {
+    readOf: (tool, after) => store.pinsOf(tool, after),
+    anchor: () => store.lastPin() ?? null,
+    holds: ({ type, n, hash }) => store.homeHash(type, n) === hash,
     read(after) {
       const events = types.flatMap((type) => store.events(homeChain, { after, type }) as Event<PinType>[])
       return events.sort((left, right) => left.n - right.n)
