@@ -14,7 +14,7 @@ import { listenFor, listsOf, type Peer } from './attend.ts'
 import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
 import { HttpWire } from './http.ts'
-import { boundLists, isInvalidResult, isTooLong, listTools } from './list-tools.ts'
+import { boundLists, isInvalidResult, isTooLong, type Listing, listTools } from './list-tools.ts'
 import type { Oauth } from './oauth.ts'
 import { isTimeout } from './outcome.ts'
 import { SseWire } from './sse.ts'
@@ -23,7 +23,7 @@ import { StdioWire } from './stdio.ts'
 export type { ToolDefinition }
 export type Era = PriorDiscovery
 export type Wire = StdioWire | HttpWire | SseWire
-export type Connection = { client: Client; wire: Wire; era: Era; definitions: ToolDefinition[] }
+export type Connection = { client: Client; wire: Wire; era: Era; listing: Listing }
 
 export type Surroundings = {
   guard: Guard
@@ -33,7 +33,7 @@ export type Surroundings = {
   /** Values that an error must not tell on, whatever the server wrote. */
   secrets: readonly string[]
   /** The server says what its tools are; resolves when that is on the record. */
-  changed: (definitions: ToolDefinition[]) => Promise<void>
+  changed: (listing: Listing) => Promise<void>
   /** Opens the box that a server's configuration wants. */
   box: (asked: AskedBox) => Promise<ServerBox>
   /** How long opening the conversation may take. */
@@ -171,10 +171,10 @@ async function converse(
   // What we remember may not be true any more: then the first request tells.
   if (prior !== undefined) hearChanges(client, peer !== undefined)
   else opened()
-  const definitions = await listTools(client, options.signal)
+  const listing = await listTools(client, options.signal)
   const discover = client.getDiscoverResult()
   const modern = client.getProtocolEra() === 'modern' && discover !== undefined
-  return { client, wire, era: modern ? { kind: 'modern', discover } : { kind: 'legacy' }, definitions }
+  return { client, wire, era: modern ? { kind: 'modern', discover } : { kind: 'legacy' }, listing }
 }
 
 /** With an era that we remember, the client does not subscribe to the changes of lists by itself. */

@@ -2,11 +2,13 @@
 import { AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
 import { openServerBox } from '#sandbox'
 import { within } from './abortable.ts'
-import { recall, remember } from './cache.ts'
+import { type Recalled, recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
 import { isReadable, serverDigest, toTools } from './definition.ts'
 import type { Guard } from './guard.ts'
 import { hide } from './hide.ts'
+import { openLastList } from './last-list.ts'
+import type { Listing } from './list-tools.ts'
 import { Oauth } from './oauth.ts'
 import type { Authorize } from './oauth-flow.ts'
 import { Passage, type PassageOptions } from './passage.ts'
@@ -78,10 +80,19 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   }
   const shapes = openShapes({ folder, server: name, secrets, log: (line) => log?.(line) })
   const oauth = oauthOf(name, config, options)
-  const toolsOf = (definitions: ToolDefinition[]) =>
-    toTools(name, config, definitions).map((tool) => withShape(tool, shapes))
-  const changed = async (said: ToolDefinition[]) => {
-    const definitions = hide(said, oauth?.secrets() ?? [])
+  const toolsOf = (definitions: ToolDefinition[], digests: readonly string[] | null = null) =>
+    toTools(name, config, definitions, digests).map((tool) => withShape(tool, shapes))
+  const lastList = openLastList(remembered?.kept?.listed ?? null, pins, (definition) => toolsOf([definition])[0])
+  const changed = async (listing: Listing) => {
+    const granted = oauth?.secrets() ?? []
+    // What is hidden in a list depends on more than the list.
+    if (granted.length === 0 && lastList.isSame(listing)) {
+      Object.assign(entry, { era: era!.kind, live: true, failure: null })
+      return
+    }
+    lastList.forget()
+    const { definitions: said, isStrict } = listing.read()
+    const definitions = hide(said, granted)
     const tools = toolsOf(definitions)
     const unreadable = definitions.filter((definition) => !isReadable(definition)).length
     if (unreadable > 0)
@@ -90,12 +101,13 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     moved()
     try {
       await pins.see(tools)
-      remember(folder, name, { definition: digest, at: Date.now(), era: era!, tools: definitions })
+      const seen = lastList.seen(listing, isStrict && granted.length === 0)
+      remember(folder, name, { definition: digest, at: Date.now(), era: era!, tools: definitions }, tools, seen)
     } catch (error) {
       log?.(`${name}: cannot keep what its tools are: ${(error as Error).message}`)
     }
   }
-  const now = (tool: Tool) => entry.tools?.find((other) => other.name === tool.name) ?? tool
+  const now = (tool: Tool) => lastList.tool(tool.name) ?? entry.tools?.find((other) => other.name === tool.name) ?? tool
   const own: UpstreamOptions = {
     name,
     config,
@@ -122,11 +134,19 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
     passages.add(held)
     return held
   }
-  const tools = remembered && toolsOf(remembered.tools)
+  const tools = remembered && toolsOf(remembered.tools, remembered.kept?.digests)
+  if (tools) repair(remembered, tools)
   const lines = { upstream, passages, passage, oauth }
   const state = { live: false, asking: null, failure: null, hasFailed: false }
   const entry: Entry = { name, digest, tools, era: remembered?.era.kind ?? null, shapes, ...lines, ...state, log }
   return entry
+}
+
+/** Where the disk does not take it, the next process computes its own. */
+function repair(remembered: Recalled, tools: readonly Tool[]): void {
+  try {
+    remembered.repair?.(tools)
+  } catch {}
 }
 
 /** Each client has a conversation of its own, which may be a process: of those that nobody uses, the one that rested longest ends. */

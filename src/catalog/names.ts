@@ -1,21 +1,32 @@
 /** Recognises a tool by its name, however it is spelled: `fs:read_file`, `readFile`, "read file", `read_fiel`. */
 import type { Tool } from '#model'
+import { type Lookup, StringTable, type TableParts } from './string-table.ts'
 import { split, wordsOf } from './words.ts'
 
 /** The places of the tools that are spelled so; most often one. */
-type Places = Map<string, number | number[]>
+type Places = Lookup<number | number[]>
+type GrowingPlaces = Map<string, number | number[]>
 
-export type Names = {
-  /** Word by word, without anything between them, and by the stems of the words in any order. */
-  exact: Places
-  close: Places
-  near: Places
-  /** The keys of `close`, to look through. */
-  spellings: string[]
+/** Word by word, without anything between them, and by the stems of the words in any order. */
+export type Names = { exact: Places; close: Places; near: Places }
+
+/** To be stored. */
+export type NamesParts = { exact: TableParts; close: TableParts; near: TableParts }
+
+export function namesOf({ exact, close, near }: NamesParts): Names {
+  return { exact: new StringTable(exact), close: new StringTable(close), near: new StringTable(near) }
+}
+
+export function partsOf({ exact, close, near }: Names): NamesParts {
+  const parts = (places: Places) => {
+    if (places instanceof StringTable) return places.parts
+    return StringTable.of([...places.keys()].map((key) => [key, places.get(key)!])).parts
+  }
+  return { exact: parts(exact), close: parts(close), near: parts(near) }
 }
 
 export function* buildNames(tools: readonly Tool[]): Generator<void, Names> {
-  const names: Names = { exact: new Map(), close: new Map(), near: new Map(), spellings: [] }
+  const names = { exact: new Map(), close: new Map(), near: new Map() } satisfies Record<string, GrowingPlaces>
   for (const [place, { server, name }] of tools.entries()) {
     const [own, words] = [split(name), wordsOf(name)]
     for (const spelling of [own, [...split(server), ...own]]) {
@@ -25,7 +36,6 @@ export function* buildNames(tools: readonly Tool[]): Generator<void, Names> {
     for (const spelling of [words, [...wordsOf(server), ...words]]) add(names.near, spelling.sort().join(' '), place)
     if (place % 64 === 63) yield
   }
-  names.spellings = [...names.close.keys()]
   return names
 }
 
@@ -33,7 +43,7 @@ type Named = { places: readonly number[]; score: number }
 
 /** Places of the tools that the text names, and how surely, best first; none for a text that names none. */
 export function named(names: Names, text: string): Named[] {
-  const { close, near, spellings } = names
+  const { close, near } = names
   const words = split(text)
   const alike = [close.get(words.join('')) ?? []].flat()
   const whole = exactly(names, text)
@@ -49,7 +59,7 @@ export function named(names: Names, text: string): Named[] {
   // Where the words end is lost in small letters, and a matter of taste in OAuth2Token.
   const closely = alike.length > 0 || loose(text) === '' ? alike : [near.get(loose(text)) ?? []].flat()
   if (closely.length > 0) return [{ places: closely, score: 0.99 }]
-  const slips = /^[\w.:/-]+$/.test(text.trim()) ? mistyped(spellings, words.join('')) : []
+  const slips = /^[\w.:/-]+$/.test(text.trim()) ? mistyped(close.keys(), words.join('')) : []
   return [{ places: slips.flatMap((spelling) => close.get(spelling)!), score: 0.98 }]
 }
 
@@ -71,10 +81,10 @@ function exactly({ exact }: Names, name: string): number[] {
 }
 
 /** Whoever writes one word means a name: one slip of the hand is forgiven, except in very short ones. */
-function mistyped(spellings: readonly string[], name: string): string[] {
+function mistyped(spellings: Iterable<string>, name: string): string[] {
   if (name.length < 5) return []
   const [first, last] = [name.charCodeAt(0), name.charCodeAt(name.length - 1)]
-  return spellings.filter((other) => {
+  return [...spellings].filter((other) => {
     if (Math.abs(other.length - name.length) > 1) return false
     // A single slip leaves one of the two ends as it was.
     if (other.charCodeAt(0) !== first && other.charCodeAt(other.length - 1) !== last) return false
@@ -99,7 +109,7 @@ function loose(text: string): string {
   return wordsOf(text).sort().join(' ')
 }
 
-function add(map: Places, key: string, place: number): void {
+function add(map: GrowingPlaces, key: string, place: number): void {
   const places = map.get(key)
   if (places === undefined) map.set(key, place)
   else if (typeof places === 'number') map.set(key, [places, place])

@@ -236,7 +236,7 @@ export class Upstream {
       connection.client.onclose = () => this.#drop(line)
       this.#backoff.succeeded()
       opened(connection.era)
-      await changed(connection.definitions)
+      await changed(connection.listing)
       line.connection = connection
       return connection
     })

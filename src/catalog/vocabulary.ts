@@ -4,6 +4,7 @@
  */
 import { shareOf } from './common-words.ts'
 import { kinOf } from './kin.ts'
+import { StringTable, type TableParts } from './string-table.ts'
 import { comparable, contentOf, isSmall, split, withoutContractions } from './words.ts'
 
 const writtenShare = 0.2
@@ -12,12 +13,12 @@ const kinShare = 0.2
 /** The forms of a word, of which each tool has those of all its words. */
 type Forms = readonly number[]
 
-/** All that a vocabulary consists of, to be stored. */
+/** All that a vocabulary consists of, to be stored. A word without forms is a small one. */
 export type VocabularyParts = {
-  forms: Map<string, Forms | null>
-  stems: Map<string, number>
+  forms: TableParts
+  stems: TableParts
   kin: Map<string, number>
-  weights: number[]
+  weights: Float64Array
 }
 
 export class Vocabulary {
@@ -28,17 +29,26 @@ export class Vocabulary {
   /** By form: how much it counts beside others. */
   weights: number[] = []
 
+  /** What was read from disk; the maps hold what was added since. */
+  #stored: { forms: StringTable; stems: StringTable } | null = null
+
   static of({ forms, stems, kin, weights }: VocabularyParts): Vocabulary {
     const vocabulary = new Vocabulary()
-    vocabulary.#forms = forms
-    vocabulary.#stems = stems
+    vocabulary.#stored = { forms: new StringTable(forms), stems: new StringTable(stems) }
     vocabulary.#kin = kin
-    vocabulary.weights = weights
+    vocabulary.weights = [...weights]
     return vocabulary
   }
 
   parts(): VocabularyParts {
-    return { forms: this.#forms, stems: this.#stems, kin: this.#kin, weights: this.weights }
+    const added = [...this.#forms].map(([word, forms]) => [word, forms ?? []] as const)
+    const { forms, stems } = this.#stored ?? {}
+    return {
+      forms: StringTable.of([...(forms?.entries() ?? []), ...added]).parts,
+      stems: StringTable.of([...(stems?.entries() ?? []), ...this.#stems]).parts,
+      kin: this.#kin,
+      weights: Float64Array.from(this.weights),
+    }
   }
 
   get size(): number {
@@ -49,7 +59,7 @@ export class Vocabulary {
   add(text: string): Forms[] {
     const found: Forms[] = []
     for (const word of split(withoutContractions(text))) {
-      const known = this.#forms.get(word)
+      const known = this.#formsOf(word)
       const forms = known === undefined ? this.#number(word) : known
       if (forms !== null) found.push(forms)
     }
@@ -60,14 +70,25 @@ export class Vocabulary {
   find(text: string): number[] {
     const found = contentOf(text).flatMap((word): (number | undefined)[] => {
       const root = comparable(word)
-      return [...(this.#forms.get(word) ?? [this.#stems.get(root), this.#kin.get(kinOf(root) ?? '')])]
+      return [...(this.#formsOf(word) ?? [this.#stemOf(root), this.#kin.get(kinOf(root) ?? '')])]
     })
     return [...new Set(found)].filter((form) => form !== undefined)
   }
 
   /** The form of a word's stem; undefined where no tool ever had it. */
   stemForm(word: string): number | undefined {
-    return this.#stems.get(comparable(word))
+    return this.#stemOf(comparable(word))
+  }
+
+  #formsOf(word: string): Forms | null | undefined {
+    const added = this.#forms.get(word)
+    if (added !== undefined || this.#stored === null) return added
+    const forms = this.#stored.forms.get(word)
+    return forms?.length === 0 ? null : forms
+  }
+
+  #stemOf(root: string): number | undefined {
+    return this.#stems.get(root) ?? this.#stored?.stems.get(root)?.[0]
   }
 
   #number(word: string): Forms | null {
@@ -79,7 +100,7 @@ export class Vocabulary {
     const share = shareOf(root)
     const kin = kinOf(root)
     const forms = [
-      this.#form(this.#stems, root, (1 - writtenShare) * share),
+      this.#stemOf(root) ?? this.#form(this.#stems, root, (1 - writtenShare) * share),
       this.weights.push(writtenShare * share) - 1,
       ...(kin === undefined ? [] : [this.#form(this.#kin, kin, kinShare)]),
     ]
