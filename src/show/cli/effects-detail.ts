@@ -6,6 +6,7 @@ export function effectsDetail(server: string, tools: Tool[]): { detail: string; 
   if (silent.length === 0) return { detail: `${tools.length} tools` }
   const detail = `${tools.length} tools, ${silent.length} of them with effect unknown, which ask each time`
   const line = `"effects": { ${JSON.stringify(silent[0]!.name)}: "read" }`
-  const fix = `metier effects suggest ${server}; by hand ${line} in its entry; or metier approve ID --always '${server}:*'`
+  const classes = 'what is true of it: read, idempotent, keyed:PARAM'
+  const fix = `metier effects suggest ${server}; by hand ${line} in its entry (${classes}); or metier approve ID --always '${server}:*'`
   return { detail, fix }
 }

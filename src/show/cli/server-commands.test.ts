@@ -130,3 +130,11 @@ test('a tool that is not there is refused with its neighbours, at the terminal a
   assert.match(call.json.error.message, /did you mean fx:read\?/)
   assert.deepEqual(call.json.error.context.near, ['fx:read'])
 })
+
+test('add writes the first server of a file that init made as a person would', async (t) => {
+  const space = workspace(t, { config: { mcpServers: {} } })
+  writeFileSync(space.file, '{\n  "mcpServers": {}\n}\n')
+  assert.equal((await metier(space, ['add', 'fx', '--', 'node', 'server.mjs'])).code, 0)
+  const entry = { command: 'node', args: ['server.mjs'] }
+  assert.equal(readFileSync(space.file, 'utf8'), `${JSON.stringify({ mcpServers: { fx: entry } }, null, 2)}\n`)
+})

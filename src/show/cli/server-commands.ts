@@ -168,7 +168,8 @@ function checkName(name: string, entry: JsonObject | null, { mcpServers, servers
 }
 
 function edited(file: string, text: string, section: string, name: string, entry: JsonObject | null): string {
-  if (text.trim() === '') return `${JSON.stringify({ [section]: { [name]: entry } }, null, 2)}\n`
+  const isFresh = [`{}`, JSON.stringify({ [section]: {} }, null, 2), ''].includes(text.trim())
+  if (isFresh && entry !== null) return `${JSON.stringify({ [section]: { [name]: entry } }, null, 2)}\n`
   try {
     const after = withEntry(text, section, name, entry)
     // A file in which nothing else stood stays a file.
