@@ -6,12 +6,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseConfig } from '#model'
 import { openVerbs } from '#verbs'
 
 const rounds = 20
 const ratioMax = 3
-const launcher = join(import.meta.dirname, '..', 'bin', 'checkout.mjs')
+const launcher = fileURLToPath(new URL('bin/checkout.mjs', import.meta.resolve('#package')))
 /** As bin/metier gives them. */
 const flags = ['--disable-warning=ExperimentalWarning', '--v8-pool-size=1', '--min-semi-space-size=16']
 

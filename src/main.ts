@@ -47,7 +47,7 @@ exitSoon(await main(argv.slice(2)))
 
 async function main(words: string[]): Promise<number> {
   try {
-    const parsed = readCommand(words)
+    const parsed = await readCommand(words)
     json = parsed.options.json === true
     return await untilSettled(perform(parsed))
   } catch (error) {

@@ -13,7 +13,7 @@ import {
 } from '#model'
 import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
 import type { Asked } from './approvals.ts'
-import { type BackedUp, backUp } from './backup.ts'
+import type { BackedUp } from './backup.ts'
 import { openBuffer } from './buffer.ts'
 import { type Chain, type ChainWorld, type InboxItem, openChain, type SealedSecret } from './chain.ts'
 import { watchChanges } from './changes.ts'
@@ -219,7 +219,10 @@ export async function openStore({
     checkpoint,
     purge,
     expire,
-    backup: (file) => backUp(home, reader.database, file),
+    async backup(file) {
+      const { backUp } = await import('./backup.ts')
+      return backUp(home, reader.database, file)
+    },
     stats: reader.stats,
     close() {
       closed ??= closeOnce()

@@ -1,6 +1,5 @@
 /** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
 import { AppError, errorAnswer, toAppError, visible } from '#model'
-import { catalogCommands } from './cli/catalog-commands.ts'
 import { checkHome } from './cli/check-home.ts'
 import {
   type Command,
@@ -9,28 +8,18 @@ import {
   globalOptions,
   type Parsed,
   parseCommand,
+  plainWords,
   UsageError,
 } from './cli/command.ts'
-import { connectCommands } from './cli/connect.ts'
-import { decideCommands } from './cli/decide-commands.ts'
-import { demo } from './cli/demo.ts'
-import { effectsSuggest } from './cli/effects-command.ts'
+import { commandsFor } from './cli/command-groups.ts'
 import { exit, exitOfError } from './cli/exit.ts'
 import { findId, withHome } from './cli/find-id.ts'
 import { help } from './cli/help.ts'
-import { init } from './cli/init.ts'
-import { loginCommands } from './cli/login-commands.ts'
 import { checkOpenFiles } from './cli/open-files.ts'
 import { bad } from './cli/paint.ts'
 import { untilSettled } from './cli/pending.ts'
-import { recordCommands } from './cli/record-commands.ts'
-import { runCommands } from './cli/run-commands.ts'
-import { sandboxCommands } from './cli/sandbox-commands.ts'
-import { serverCommands } from './cli/server-commands.ts'
 import { exitSoon, stopOnSignals } from './cli/signals.ts'
-import { systemCommands } from './cli/system-commands.ts'
 import { openTerminal } from './cli/terminal.ts'
-import { types } from './cli/types-command.ts'
 
 export { exit } from './cli/exit.ts'
 export { exportSpans, readTelemetry } from './export-spans.ts'
@@ -45,6 +34,7 @@ const explain: Record<string, Command> = {
     unconfigured: true,
     words: [0, 2],
     run: async ({ print, words, json }) => {
+      const commands = { ...(await commandsFor(undefined)), ...explain }
       const meant = Object.values(commandsUnder(words, commands))
       const usages = meant.map(({ usage, does }) => `usage: metier ${usage}\n  ${does}`)
       if (json) print(JSON.stringify(meant.map(({ group, usage, does }) => ({ group, usage, does }))))
@@ -65,25 +55,10 @@ const explain: Record<string, Command> = {
   },
 }
 
-const commands: Record<string, Command> = {
-  demo,
-  init,
-  ...connectCommands,
-  ...serverCommands,
-  ...systemCommands,
-  ...catalogCommands,
-  ...loginCommands,
-  'effects suggest': effectsSuggest,
-  types,
-  ...runCommands,
-  ...decideCommands,
-  ...recordCommands,
-  ...sandboxCommands,
-  ...explain,
-}
-
-export function readCommand(argv: readonly string[]): Parsed {
-  return parseCommand(argv, commands)
+export async function readCommand(argv: readonly string[]): Promise<Parsed> {
+  const [word] = plainWords(argv)
+  const isOurs = word === undefined || Object.hasOwn(explain, word)
+  return parseCommand(argv, isOurs ? explain : { ...(await commandsFor(word)), ...explain })
 }
 
 export async function runCommand({ command }: Parsed, context: Context): Promise<number> {

@@ -9,40 +9,48 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCommand } from '#show'
 import { binary, done, effects, metier, serve, workspace } from '#test'
+import { groups } from './command-groups.ts'
 
-const told = (...argv: string[]): string => {
+const told = async (...argv: string[]): Promise<string> => {
   try {
-    const { name, words } = readCommand(argv)
+    const { name, words } = await readCommand(argv)
     return [name, ...words].join(' ')
   } catch (error) {
     return (error as Error).message
   }
 }
 
-test('readCommand() gives help wherever it is asked for', () => {
-  assert.equal(told(), 'help')
-  assert.equal(told('--help'), 'help')
-  assert.equal(told('-h'), 'help')
-  assert.equal(told('help', 'execute'), 'help execute')
-  assert.equal(told('execute', '--help', '--code'), 'help execute')
-  assert.equal(told('run', '-h'), 'help run')
-  assert.equal(told('--version'), 'version')
+test('readCommand() gives help wherever it is asked for', async () => {
+  assert.equal(await told(), 'help')
+  assert.equal(await told('--help'), 'help')
+  assert.equal(await told('-h'), 'help')
+  assert.equal(await told('help', 'execute'), 'help execute')
+  assert.equal(await told('execute', '--help', '--code'), 'help execute')
+  assert.equal(await told('run', '-h'), 'help run')
+  assert.equal(await told('--version'), 'version')
 })
 
-test('readCommand() tells what was meant', () => {
+test('readCommand() tells what was meant', async () => {
   assert.equal(
-    told('run'),
+    await told('run'),
     '"run" is only half a command; there are run show, run resume, run fork, run replay, run cancel, run settle',
   )
-  assert.match(told('audit', 'verfy'), /^there is no command "audit verfy"; there are audit verify, /)
-  assert.equal(told('exekute'), 'there is no command "exekute", but "execute"; "metier help" lists them')
-  assert.equal(told('rusn'), 'there is no command "rusn", but "runs", "run"; "metier help" lists them')
-  assert.equal(told('teleport'), 'there is no command "teleport"; "metier help" lists them')
-  assert.equal(told('toString'), 'there is no command "toString"; "metier help" lists them')
+  assert.match(await told('audit', 'verfy'), /^there is no command "audit verfy"; there are audit verify, /)
+  assert.equal(await told('exekute'), 'there is no command "exekute", but "execute"; "metier help" lists them')
+  assert.equal(await told('rusn'), 'there is no command "rusn", but "runs", "run"; "metier help" lists them')
+  assert.equal(await told('teleport'), 'there is no command "teleport"; "metier help" lists them')
+  assert.equal(await told('toString'), 'there is no command "toString"; "metier help" lists them')
   assert.equal(
-    told('runs', '--bogus'),
+    await told('runs', '--bogus'),
     'there is no option --bogus\nusage: metier runs [--status S,…] [--since 2h|2026-11-01] [--tool ID] [--server NAME] [--mode M] [--limit N]',
   )
+})
+
+test('every group is loaded by the first word of each of its commands', async () => {
+  for (const { words, load } of groups) {
+    const first = Object.keys(await load()).map((name) => name.split(' ')[0])
+    assert.deepEqual([...new Set(first)].sort(), [...words].sort())
+  }
 })
 
 test('a wrong word in a command is exit code 2, and is said without a stack', async (t) => {

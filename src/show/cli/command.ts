@@ -76,7 +76,7 @@ export type Parsed = { name: string; command: Command; options: Options; words: 
 
 /** Commands may have two words (`audit verify`): the longest name that fits is meant. */
 export function parseCommand(argv: readonly string[], commands: Record<string, Command>): Parsed {
-  const plain = argv.filter((word, index) => !word.startsWith('-') && !takesValue(argv[index - 1]))
+  const plain = plainWords(argv)
   const asked = askedInsteadOf(argv, plain)
   if (asked !== null) return { command: commands[asked.name]!, ...asked }
   const two = `${plain[0]} ${plain[1]}`
@@ -88,6 +88,11 @@ export function parseCommand(argv: readonly string[], commands: Record<string, C
   const [least, most] = command.words
   if (words.length < least || words.length > most) throw new UsageError(`usage: metier ${command.usage}`)
   return { name, command, options: values as Options, words }
+}
+
+/** What stands on the line beside options and their values. */
+export function plainWords(argv: readonly string[]): string[] {
+  return argv.filter((word, index) => !word.startsWith('-') && !takesValue(argv[index - 1]))
 }
 
 /** Whoever asks for help gets it, whatever else the line says. */

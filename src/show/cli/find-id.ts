@@ -1,7 +1,7 @@
 /** Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a UUID. */
 import { AppError, isUuid, limits } from '#model'
+import { artifactsOf } from './artifacts-of.ts'
 import type { Context, IdKind } from './command.ts'
-import { artifactsOf } from './record-commands.ts'
 
 type Found = { ids: string[]; isAll: boolean }
 

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import { AppError, type ArtifactId, type Config, parseId, type RunId } from '#model'
-import type { Artifacts } from '#record'
+import { AppError, type ArtifactId, parseId, type RunId } from '#model'
+import { artifactsOf } from './artifacts-of.ts'
 import { type Command, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good, oneLine, table } from './paint.ts'
@@ -201,11 +201,6 @@ export const recordCommands: Record<string, Command> = {
       return exit.done
     },
   },
-}
-
-export async function artifactsOf({ home }: Pick<Config, 'home'>): Promise<Artifacts> {
-  const { homePaths, openArtifactFolder } = await import('#record')
-  return openArtifactFolder(homePaths(home).artifacts)
 }
 
 function eventLine(line: string): string {

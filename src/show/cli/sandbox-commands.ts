@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { AppError, type ArtifactId, type Config, parseId, type Tier, tiers, toAppError } from '#model'
 import type { ScriptBoxes, ScriptInput, ScriptTier } from '#sandbox'
+import { artifactsOf } from './artifacts-of.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good } from './paint.ts'
-import { artifactsOf } from './record-commands.ts'
 
 export const sandboxCommands: Record<string, Command> = {
   'sandbox build': {

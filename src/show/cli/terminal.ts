@@ -1,5 +1,4 @@
 /** The person at the terminal: one key, or one line that they edit. */
-import { createInterface } from 'node:readline/promises'
 import type { ReadStream, WriteStream } from 'node:tty'
 
 export type Terminal = {
@@ -15,6 +14,7 @@ export function openTerminal(input: ReadStream, output: WriteStream): Terminal |
   return {
     key: (over) => readKey(input, over),
     async line(prompt, text, over) {
+      const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input, output, terminal: true })
       const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)))
       // In this mode Ctrl-C reaches only the line editor.
