@@ -77,9 +77,9 @@ function migrate(database: DatabaseSync, file: string): boolean {
     throw new AppError('CONFIG_INVALID', `Cannot open the record ${file}: it is another program's database`)
   } else if (version === 1) {
     moveFromFirst(database)
-  } else {
+  } else if (version < schemaVersion) {
     addPinIndex(database)
-  }
+  } // else another process was first while this one waited for the lock
   database.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
   return version === 0
 }

@@ -64,3 +64,9 @@ test('policy says what its permission set means, and a checkpoint of nothing tha
   assert.equal(stdout, 'else: minimal (calls that only read are made, all others are refused)\n')
   assert.match((await metier(space, ['audit', 'checkpoint'])).stdout, /^Nothing to sign/)
 })
+
+test('of several commands that are the first in a home at once, each works', async (t) => {
+  const space = workspace(t)
+  const first = await Promise.all(Array.from({ length: 6 }, () => metier(space, ['runs', '--json'])))
+  for (const { code, stdout, stderr } of first) assert.deepEqual([code, stdout], [0, '[]\n'], stderr)
+})
