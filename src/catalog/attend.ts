@@ -38,6 +38,8 @@ export type CallOptions = {
   signal: AbortSignal
   timeoutMs: number
   run?: string
+  /** Its number in the run: a tool that runs here names what it writes after both. */
+  call?: string
   /** The W3C trace context of the call, sent along. */
   traceparent?: string
   /** The answer as it came is wanted too. */

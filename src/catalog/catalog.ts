@@ -2,19 +2,10 @@
  * The catalogue: what can be called, found and judged before it is called. In go the servers of the configuration; out come
  * tools, answers to discover, and the three outcomes of a try. It refuses nothing by policy: that is for the run.
  */
-import { AppError, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
+import { AppError, builtInServer, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 import { type CallOptions, type Facts, factsOf } from './attend.ts'
-import {
-  type CatalogOptions,
-  type Entry,
-  isStarting,
-  linesOf,
-  listSoon,
-  observe,
-  type Patience,
-  type ToolList,
-} from './entry.ts'
-import { hideInTry } from './hide.ts'
+import { openBuiltIn } from './built-in.ts'
+import { type CatalogOptions, type Entry, isStarting, linesOf } from './entry.ts'
 import { openIndexer } from './indexer.ts'
 import { leftoversOf } from './leftovers.ts'
 import { nearTools } from './near-tools.ts'
@@ -23,13 +14,14 @@ import type { Passage, PassageOptions } from './passage.ts'
 import { type Found, type Query, search } from './search.ts'
 import { openShared, type Shared } from './shared.ts'
 import { told, toldList } from './told.ts'
+import type { Patience, ToolList, ToolServer } from './tool-server.ts'
 import { problemOf } from './validate.ts'
 
 export { type Attendant, type Heard, type Progress, passableCapabilities, type Question } from './attend.ts'
 export { boxWords } from './box-words.ts'
 export { certainProblems, type Open } from './certain.ts'
 export { declarationsOf } from './declarations.ts'
-export type { CatalogOptions, ToolList } from './entry.ts'
+export type { CatalogOptions } from './entry.ts'
 export { buildIndex, type Index, openIndexer } from './indexer.ts'
 export { leftoversOf } from './leftovers.ts'
 export type { Logout } from './oauth.ts'
@@ -41,6 +33,7 @@ export type { PinEvent, PinRecord } from './pins.ts'
 export { type Found, type Hit, type Query, search } from './search.ts'
 export { refersTo, signatureOf } from './signature.ts'
 export { stem } from './stem.ts'
+export type { ToolList } from './tool-server.ts'
 export { fitsOutput } from './validate.ts'
 
 export type Catalog = {
@@ -94,7 +87,7 @@ export type Catalog = {
    * A catalogue of other servers beside this one. What is defined as before is the same server, which goes on running and
    * ends with the last catalogue that has it.
    */
-  next(changed: Pick<CatalogOptions, 'servers' | 'secrets'>): Catalog
+  next(changed: Pick<CatalogOptions, 'servers' | 'secrets' | 'builtIn'>): Catalog
   /** Ends every server that no other catalogue has. */
   close(): Promise<void>
 }
@@ -107,31 +100,36 @@ function catalogOf(options: CatalogOptions, shared: Shared): Catalog {
   const { changed, current } = openIndexer(options.folder)
   const { pins } = shared
   const entries = shared.enter(options, changed)
-  const lists = () => new Map([...entries.values()].map(({ name, tools }) => [name, tools ?? []]))
+  const builtIn = options.builtIn === undefined ? null : openBuiltIn(options.builtIn)
+  const servers = new Map<string, ToolServer>(entries)
+  if (builtIn !== null) servers.set(builtIn.name, builtIn)
+  const lists = () => new Map([...servers.values()].map(({ name, tools }) => [name, tools ?? []]))
   const asked = (server: string | undefined) =>
-    [...entries.values()].filter(({ name }) => server === undefined || name === server)
+    [...servers.values()].filter(({ name }) => server === undefined || name === server)
   return {
     tools: ({ server, ...how } = {}) => toolsOf(asked(server), how),
     warmUp() {
-      for (const entry of entries.values()) if (entry.tools === null) void listSoon(entry, false, { waitMs: 0 })
+      for (const entry of entries.values()) if (entry.tools === null) void entry.list(false, { waitMs: 0 })
     },
     eraOf: (server) => find(entries, server).era,
     async tool(id, waitMs) {
       const { server, name } = splitToolId(id) ?? {}
+      const named = ({ tools }: ToolList) => tools.find((tool) => tool.name === name)
+      if (builtIn !== null && server === builtIn.name) return named(await builtIn.list(false, {}))
       const entry = server === undefined ? undefined : entries.get(server)
       if (entry === undefined) return undefined
       const soon = waitMs === undefined ? {} : { waitMs }
-      const named = ({ tools }: ToolList) => tools.find((tool) => tool.name === name)
-      const list = await listSoon(entry, false, soon)
+      const list = await entry.list(false, soon)
       const isLast = entry.live || entry.failure !== null || list.problems.length > 0
-      return named(list) ?? (isLast ? undefined : named(await listSoon(entry, true, soon)))
+      return named(list) ?? (isLast ? undefined : named(await entry.list(true, soon)))
     },
     problemOfServer(id) {
       const { server } = splitToolId(id) ?? {}
       return (server !== undefined && entries.get(server)?.failure?.error) || null
     },
     near: (id) => nearTools(id, lists()),
-    problemOf: (tool, args) => pins.problemOf(tool) ?? problemOf(tool, args),
+    problemOf: (tool, args) =>
+      pins.problemOf(tool) ?? problemOf(tool, args) ?? (isOurs(tool) ? builtIn!.problemOf(tool, args) : null),
     refusalOf: (tool) => pins.problemOf(tool),
     changeOf: (tool) => pins.changeOf(tool),
     told: (tool) => told(tool, pins),
@@ -140,16 +138,9 @@ function catalogOf(options: CatalogOptions, shared: Shared): Catalog {
       return toldList(listed, { server, config: options.servers[server]!, secrets }, pins)
     },
     isPinned: (tool) => pins.isPinned(tool),
-    accept: (tool, who) => pins.accept(tool, who),
+    accept: async (tool, who) => (isOurs(tool) ? [] : pins.accept(tool, who)),
     async try(tool, args, callOptions) {
-      const entry = entries.get(tool.server)
-      if (entry === undefined) return unknownServer(tool)
-      const { passage } = callOptions.attendant ?? {}
-      const line = passage?.server === tool.server ? passage : entry.upstream
-      const said = await line.try(tool, args, callOptions)
-      const outcome = hideInTry(said, entry.oauth?.secrets() ?? [])
-      if (outcome.outcome === 'answered' && outcome.ok && observe(entry, tool, outcome.value)) changed()
-      return outcome
+      return servers.get(tool.server)?.try(tool, args, callOptions) ?? unknownServer(tool)
     },
     async facts(server) {
       const signal = AbortSignal.timeout(limits.upstreamStartMsMax)
@@ -163,24 +154,28 @@ function catalogOf(options: CatalogOptions, shared: Shared): Catalog {
     release(run) {
       for (const line of [...entries.values()].flatMap(linesOf)) line.release(run)
     },
-    digests: () => Object.fromEntries([...entries.values()].map(({ name, digest }) => [name, digest])),
+    digests: () => Object.fromEntries([...servers.values()].map(({ name, digest }) => [name, digest])),
     async search(query) {
       const meant = asked(query.filter?.server)
       await toolsOf(meant, { waitMs: limits.discoverWaitMsMax, firstMs: limits.firstListMsMax })
       const found = search(await current(lists), query)
       const silent = meant.filter(({ tools }) => tools === null)
-      return { ...found, silent: silent.map(nameOf), starting: silent.filter(isStarting).map(nameOf) }
+      const starting = silent.filter(({ name }) => entries.has(name) && isStarting(entries.get(name)!))
+      return { ...found, silent: silent.map(nameOf), starting: starting.map(nameOf) }
     },
     login: (server, login) => oauthOf(entries, server).login(login),
     logout: (server, signal) => oauthOf(entries, server).logout(signal),
     next: (other) => catalogOf({ ...options, ...other }, shared),
-    close: () => shared.leave(entries, changed),
+    async close() {
+      await Promise.all([shared.leave(entries, changed), builtIn?.close()])
+    },
   }
 }
 
 function find(entries: ReadonlyMap<string, Entry>, server: string): Entry {
   const entry = entries.get(server)
   if (entry !== undefined) return entry
+  refuseBuiltIn(server, 'speak MCP with')
   const details = `the configuration has ${[...entries.keys()].join(', ') || 'none'}`
   throw new AppError('INVALID_INPUT_PARAM', `Cannot find the server "${server}": ${details}`, {
     param: 'server',
@@ -192,6 +187,7 @@ function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
   const entry = entries.get(server)
   const oauth = entry?.oauth ?? null
   if (oauth !== null) return oauth
+  refuseBuiltIn(server, 'log in to')
   const state =
     entry === undefined
       ? 'the configuration has no such server'
@@ -199,12 +195,21 @@ function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
   throw new AppError('CONFIG_INVALID', `Cannot log in to "${server}": ${state}`, { server })
 }
 
-const nameOf = ({ name }: Entry) => name
+/** It is this process: there is nobody to talk to. */
+function refuseBuiltIn(server: string, what: string): void {
+  if (server !== builtInServer) return
+  const details = 'its tools run in this process; call them with "metier call", execute or expose'
+  throw new AppError('CONFIG_INVALID', `Cannot ${what} "${server}": ${details}`, { server, details })
+}
+
+const isOurs = ({ server }: Tool) => server === builtInServer
+
+const nameOf = ({ name }: ToolServer) => name
 
 type How = { refresh?: boolean } & Patience
 
-async function toolsOf(entries: readonly Entry[], { refresh = false, ...patience }: How): Promise<ToolList> {
-  const lists = await Promise.all(entries.map((entry) => listSoon(entry, refresh, patience)))
+async function toolsOf(servers: readonly ToolServer[], { refresh = false, ...patience }: How): Promise<ToolList> {
+  const lists = await Promise.all(servers.map((server) => server.list(refresh, patience)))
   return { tools: lists.flatMap(({ tools }) => tools), problems: lists.flatMap(({ problems }) => problems) }
 }
 

@@ -70,7 +70,7 @@ export function serverDigest(config: ServerConfig, secrets: readonly string[]): 
 }
 
 /** The same whatever the order of keys. */
-function sha256(value: unknown): string {
+export function sha256(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(value)))
     .digest('hex')

@@ -1,12 +1,14 @@
 /** One server as the catalogue knows it: what it said last, in this life of ours or in an earlier one, and how to ask it again. */
-import { AppError, type Json, limits, type ServerConfig, type Tool, toAppError } from '#model'
+import { AppError, type Json, limits, type ServerConfig, type Tool, type Try, toAppError } from '#model'
 import { openServerBox } from '#sandbox'
 import { within } from './abortable.ts'
+import type { CallOptions } from './attend.ts'
+import type { BuiltInOptions } from './built-in.ts'
 import { type Recalled, recall, remember } from './cache.ts'
 import type { Era, ToolDefinition } from './connect.ts'
 import { isReadable, serverDigest, toTools } from './definition.ts'
 import type { Guard } from './guard.ts'
-import { hide } from './hide.ts'
+import { hide, hideInTry } from './hide.ts'
 import { openLastList } from './last-list.ts'
 import type { Listing } from './list-tools.ts'
 import { Oauth } from './oauth.ts'
@@ -14,6 +16,7 @@ import type { Authorize } from './oauth-flow.ts'
 import { Passage, type PassageOptions } from './passage.ts'
 import type { PinRecord, Pins } from './pins.ts'
 import { openShapes, type Shapes } from './shapes.ts'
+import type { Patience, ToolList, ToolServer } from './tool-server.ts'
 import { Upstream, type UpstreamOptions } from './upstream.ts'
 
 export type CatalogOptions = {
@@ -33,16 +36,13 @@ export type CatalogOptions = {
   authorize?: Authorize
   /** Where the boxes of servers keep what they need, and what none of them is shown. */
   boxes?: { folder: string; hidden: readonly string[] }
+  /** What the tools of this process work on; without it there are none. */
+  builtIn?: BuiltInOptions
   log?: (line: string) => void
 }
 
-export type ToolList = { tools: Tool[]; problems: { server: string; error: AppError }[] }
-
-/** `live` once it spoke for itself in this life of ours. */
-export type Entry = {
-  name: string
-  digest: string
-  tools: Tool[] | null
+/** A server that speaks MCP. `live` once it spoke for itself in this life of ours. */
+export type Entry = ToolServer & {
   /** The protocol era it spoke last; null before its first start. */
   era: Era['kind'] | null
   shapes: Shapes
@@ -138,7 +138,22 @@ export function openEntry(name: string, options: CatalogOptions, { guard, pins, 
   if (tools) repair(remembered, tools)
   const lines = { upstream, passages, passage, oauth }
   const state = { live: false, asking: null, failure: null, hasFailed: false }
-  const entry: Entry = { name, digest, tools, era: remembered?.era.kind ?? null, shapes, ...lines, ...state, log }
+  const entry: Entry = {
+    name,
+    digest,
+    tools,
+    era: remembered?.era.kind ?? null,
+    shapes,
+    ...lines,
+    ...state,
+    log,
+    list: (refresh, patience) => listSoon(entry, refresh, patience),
+    async try(tool, args, options) {
+      const outcome = await tryAt(entry, tool, args, options)
+      if (outcome.outcome === 'answered' && outcome.ok && observe(entry, tool, outcome.value)) moved()
+      return outcome
+    },
+  }
   return entry
 }
 
@@ -177,8 +192,15 @@ function withShape(tool: Tool, shapes: Shapes): Tool {
   return observed === undefined ? tool : { ...tool, observed }
 }
 
+/** In the conversation of the client that is there, or in the one that everybody shares; without the tokens of our login. */
+async function tryAt(entry: Entry, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
+  const { passage } = options.attendant ?? {}
+  const line = passage?.server === entry.name ? passage : entry.upstream
+  return hideInTry(await line.try(tool, args, options), entry.oauth?.secrets() ?? [])
+}
+
 /** Learns from an answer; true when there is something new to find. */
-export function observe({ tools, shapes }: Entry, tool: Tool, value: Json): boolean {
+function observe({ tools, shapes }: Entry, tool: Tool, value: Json): boolean {
   if (tool.output !== undefined || !shapes.observe(tool, value)) return false
   const place = tools?.findIndex(({ digest }) => digest === tool.digest) ?? -1
   if (place < 0) return false
@@ -220,14 +242,11 @@ export function isStarting({ tools, asking }: Entry): boolean {
   return tools === null && asking !== null
 }
 
-/** `firstMs` holds in place of `waitMs` for a server whose tools were never listed and whose start has not failed. */
-export type Patience = { waitMs?: number; firstMs?: number }
-
 /**
  * The list, but no later than so long after it was first asked for. The request goes on: whoever asks next joins it, and
  * the tools are known once the server has answered.
  */
-export async function listSoon(entry: Entry, refresh: boolean, { waitMs, firstMs }: Patience): Promise<ToolList> {
+async function listSoon(entry: Entry, refresh: boolean, { waitMs, firstMs }: Patience): Promise<ToolList> {
   const isFirst = entry.tools === null && !entry.hasFailed
   const msMax = isFirst && firstMs !== undefined ? firstMs : waitMs
   const listed = listOf(entry, refresh)

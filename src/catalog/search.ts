@@ -126,7 +126,8 @@ function shareSaid(index: Index, { name }: Tool, said: ReadonlySet<string>): num
 }
 
 function hasEffect(tool: Tool, effect: string | undefined): boolean {
-  return effect === undefined || tool.effect === effect || tool.effect.startsWith(`${effect}:`)
+  const { effects = [tool.effect] } = tool
+  return effect === undefined || effects.some((one) => one === effect || one.startsWith(`${effect}:`))
 }
 
 /** The vocabulary also has words of tools that are gone. */

@@ -1,5 +1,6 @@
 /** The endpoints of MCP at their paths: /mcp is the surface, or one server whole; /mcp/NAME is the server of that name, whole. */
 import type { Catalog } from '#catalog'
+import { builtInServer } from '#model'
 import type { Forms } from './elicit.ts'
 import { exposedInput } from './exposed.ts'
 import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
@@ -32,7 +33,7 @@ export function openEndpoints({ verbs, version, log, executes, forms, catalog, p
   const serversAt = (path: string) => {
     const name = nameIn(path, passthrough)
     if (name === null) return path === '/mcp' ? surface : null
-    if (catalog === undefined || !Object.hasOwn(catalog.digests(), name)) return null
+    if (name === builtInServer || catalog === undefined || !Object.hasOwn(catalog.digests(), name)) return null
     return passthroughServers({ verbs, catalog, forms, name })
   }
   return {

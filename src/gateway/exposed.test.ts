@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { limits } from '#model'
-import { openSpace, workspace } from '#test'
+import { openSpace, whyNot, workspace } from '#test'
 import { serveHttp } from './gateway.ts'
 import { surface } from './surface.ts'
 
@@ -41,6 +41,31 @@ test('/mcp lists exposed tools after the three, and a call of one is a run of on
   assert.match(JSON.stringify((await call('fx__add', { key: 'denied', by: 1 })).content), /denied/)
   assert.match(JSON.stringify((await call('fx__add', {})).content), /missing/)
   await assert.rejects(call('fx__read', { key: 'k' }), /there is no such tool here/)
+})
+
+test('/mcp shows a built-in tool that is exposed with all that is to be said of it; /mcp/metier is refused with a message', async (t) => {
+  const tool = 'metier:execute_script_in_sandbox'
+  const verbs = await openSpace(workspace(t, { config: { expose: [tool] } }))
+  const { catalog } = verbs
+  const door = await serveHttp({ verbs, catalog, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => door.close())
+  const client = new Client({ name: 'host', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  t.after(() => client.close())
+  const exposed = (await client.listTools()).tools.at(-1)!
+  assert.equal(exposed.name, 'metier__execute_script_in_sandbox')
+  assert.match(exposed.description!, /\nError codes .*\n(.*\n)*Idempotence: /)
+  const args = { interpreter: 'ruby', scriptContent: 'x' }
+  const refused = await client.callTool({ name: exposed.name, arguments: args })
+  assert.match(JSON.stringify(refused), /use one of python, bash, go run/)
+  const script = { interpreter: 'bash', scriptContent: 'echo hi', config: { tier: 'os' } }
+  if (whyNot('os') === false) {
+    const ran = await client.callTool({ name: exposed.name, arguments: script })
+    assert.equal((ran.structuredContent as { stdout?: string }).stdout, 'hi\n', JSON.stringify(ran))
+  }
+  const alone = await fetch(`${door.url}/mcp/metier`, { method: 'POST', body: '{}' })
+  assert.equal(alone.status, 404)
+  assert.match(await alone.text(), /the tools of \\"metier\\" run in this process/)
 })
 
 test('/mcp does not wait for the server of an exposed tool that does not come up, neither to list nor to call another', async (t) => {

@@ -16,7 +16,7 @@ export async function exposedTools(verbs: Verbs): Promise<SurfaceTool[]> {
   const isFirst = ({ id }: Tool, index: number) => tools.findIndex((other) => nameOf(other.id) === nameOf(id)) === index
   return tools.filter(isFirst).map((tool) => ({
     name: nameOf(tool.id),
-    description: tool.description,
+    description: tool.documentation ?? tool.description,
     inputSchema: { ...tool.input, type: 'object' },
     ...(tool.output === undefined ? {} : { outputSchema: { ...tool.output, type: 'object' } }),
     annotations: tool.annotations,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '#catalog'
-import { AppError, type Config, limits, toAppError } from '#model'
+import { AppError, builtInServer, type Config, limits, toAppError } from '#model'
 import { openApi } from './api.ts'
 import type { Routes } from './approvals.ts'
 import { type Authentication, type Known, metadataPath, openAuthentication } from './authentication.ts'
@@ -183,7 +183,10 @@ function urlOf(server: Server, host: string): string {
 }
 
 function missing(path: string): AppError {
-  const details = 'there is nothing; MCP is at /mcp'
+  const isBuiltIn = path === `/mcp/${builtInServer}`
+  const details = isBuiltIn
+    ? `the tools of "${builtInServer}" run in this process and have no MCP of their own; they are behind /mcp`
+    : 'there is nothing; MCP is at /mcp'
   return new AppError('INVALID_INPUT_PARAM', `Cannot answer at "${path}": ${details}`, { param: 'path', details })
 }
 

@@ -63,7 +63,8 @@ export type EventBodies = {
     key?: string
     definition: string | null
   }
-  'call.sent': { call: string; attempt: number; args?: RawJson | Json }
+  /** `args` if a human edited them, with the class of the call where they decide it. */
+  'call.sent': { call: string; attempt: number; args?: RawJson | Json; effect?: Effect }
   'call.resolved': {
     call: string
     attempt: number

@@ -3,6 +3,8 @@ export const scriptLimits = {
   scriptBytesMax: 1024 * 1024,
   scriptTimeoutSecondsDefault: 60,
   scriptTimeoutSecondsMax: 300,
+  /** One call of the script tool: the longest script, and the start and the end of its box. */
+  scriptCallMsMax: 360_000,
   scriptInputsMax: 64,
   scriptInputPathBytesMax: 1024,
   scriptInputsBytesMax: 256 * 1024 * 1024,

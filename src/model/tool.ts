@@ -4,7 +4,10 @@ import type { Json, JsonObject } from './json.ts'
 
 /** What may be repeated: `keyed` names the parameter that takes a stable key. */
 export type Effect = 'read' | 'idempotent' | 'unsafe' | `keyed:${string}`
-export type EffectOrigin = 'configuration' | 'annotations' | 'default'
+export type EffectOrigin = 'configuration' | 'annotations' | 'default' | 'built-in'
+
+/** The server of the tools that run in this process; no configured server has its name. */
+export const builtInServer = 'metier'
 
 /** Why a tool is dangerous that does not say of itself whether it destroys: most say nothing at all. */
 export const effectUnknown = 'effect unknown, it does not say whether it destroys'
@@ -15,13 +18,21 @@ export type Tool = {
   server: string
   name: string
   description: string
+  /** All that is to be said of it, where `description` is only what is searched and listed. */
+  documentation?: string
   input: JsonObject
   output?: JsonObject
   /** The shape of what it answered so far, where it does not say so itself. */
   observed?: JsonObject
   annotations: JsonObject
+  /** Where arguments decide, the strongest that a call can have. */
   effect: Effect
   effectFrom: EffectOrigin
+  /** Where arguments decide: the classes that a call can have, and which one it has. */
+  effects?: readonly Effect[]
+  effectFor?: (args: Json) => Effect
+  /** How long a call may take where the plan does not say; absent: as long as any. */
+  timeoutMs?: number
   /** SHA-256 of the definition as the server gave it. */
   digest: string
 }
@@ -38,6 +49,11 @@ export type Try =
   | { outcome: 'answered'; ok: true; value: Json; usage?: Usage; answer?: Answer }
   | { outcome: 'answered'; ok: false; error: AppError; usage?: Usage; answer?: Answer }
   | { outcome: 'unknown'; error: AppError }
+
+/** Whether it runs in this process: such a tool takes no secrets. */
+export function isBuiltIn(id: string): boolean {
+  return id.startsWith(`${builtInServer}:`)
+}
 
 export function mayRepeat(effect: Effect): boolean {
   return effect !== 'unsafe'

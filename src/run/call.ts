@@ -23,6 +23,7 @@ import {
   type Usage,
 } from '#model'
 import type { Secrets } from '#record'
+import { leakOf, lostSecret } from './call-secrets.ts'
 import { dangerOf } from './danger.ts'
 import { withKey } from './idempotency-key.ts'
 import type { RecordedCall } from './journal.ts'
@@ -223,22 +224,6 @@ function unsaid({ tool, refused: details }: OpenCall): AppError | null {
   return new AppError('INVALID_INPUT_PARAM', `Cannot call "${tool}": ${details}`, { param: 'args', details })
 }
 
-/** What stood for a secret of a run that is over is no value that a tool could want. */
-function lostSecret(call: OpenCall, secrets: Secrets | undefined): AppError | null {
-  if (!secrets?.reveal(argumentsOf(call), splitToolId(call.tool)!.server).isLost) return null
-  const details = 'a secret in its arguments was destroyed with the end of the run that it came from'
-  const message = `Cannot call "${call.tool}": ${details}; fork at the call that brought it, or run it anew`
-  return new AppError('INVALID_INPUT_PARAM', message, { param: 'args', details })
-}
-
-/** A secret goes freely only to the server it came from. */
-function leakOf(call: OpenCall, secrets: Secrets): string | null {
-  const { server } = splitToolId(call.tool)!
-  const { foreign } = secrets.reveal(argumentsOf(call), server)
-  const origins = [...new Set(foreign.map(({ from }) => (from === 'args' ? "the run's arguments" : from)))]
-  return origins.length === 0 ? null : `it would send a secret of ${origins.join(', ')} to ${server}`
-}
-
 export function endResult(end: ProgramEnd): Result {
   return end.ok ? { ok: true, value: JSON.parse(end.value) as Json } : { ok: false, error: fromErrorData(end.error) }
 }
@@ -265,7 +250,7 @@ export function withdrawal(call: OpenCall, everything: boolean): 'cancel' | 'sto
 }
 
 /** Whether a call in doubt may be sent again; a server may have forgotten a key that is too old. */
-export function repeats({ effect, sentAt }: RecordedCall, now: number): boolean {
+export function repeats({ effect, sentAt }: Pick<RecordedCall, 'effect' | 'sentAt'>, now: number): boolean {
   if (effect === null || effect === 'unsafe') return false
   return !effect.startsWith('keyed:') || now - (sentAt ?? 0) < limits.keyMsMax
 }

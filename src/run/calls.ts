@@ -16,6 +16,7 @@ import {
   resultMember,
   withdrawal,
 } from './call.ts'
+import { define, edit } from './call-effect.ts'
 import type { Desk } from './desk.ts'
 import { Flight } from './flight.ts'
 import { denial, expired, isAnswered, question, settledResult, withoutSecrets } from './human.ts'
@@ -71,13 +72,12 @@ export class Calls {
   }
 
   async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
-    const { catalog, chain } = this.#desk
-    const definition = isOurs(issued.tool) ? null : ((await catalog.tool(issued.tool)) ?? null)
+    const definition = isOurs(issued.tool) ? null : ((await this.#desk.catalog.tool(issued.tool)) ?? null)
     if (this.#closed || this.#desk.isStopped()) return
     const call = openCall(issued, { id, now, definition }, this.#desk)
     this.open.set(id, call)
     this.#spent.calls += 1
-    chain.append('call.issued', issuedBody(call))
+    this.#desk.chain.append('call.issued', issuedBody(call))
     if (issued.code !== undefined) this.#nest(call, 0)
     else if (isTimer(call)) this.#startTimer(call)
     else this.#route(call)
@@ -91,7 +91,7 @@ export class Calls {
     if (issued.code !== undefined) this.#nest(call, this.#desk.journal.spent.wallMs - recorded.ownedMs)
     else if (isTimer(call)) this.#startTimer(call)
     else {
-      call.definition = (await this.#desk.catalog.tool(call.tool)) ?? null
+      define(call, (await this.#desk.catalog.tool(call.tool)) ?? null)
       if (this.#closed) return
       if (this.#desk.isStopped()) this.#abandon(call, recorded)
       else if (recorded.last === 'sent') this.#repeat(call, recorded)
@@ -142,7 +142,7 @@ export class Calls {
     if (call?.state !== 'asking' || given.digest !== call.approval!.digest) return
     const body = withoutSecrets(given, call, this.#desk.secrets)
     this.#desk.chain.append('approval.answered', body)
-    if (body.args !== undefined) call.edited = toText(body.args)
+    if (body.args !== undefined) edit(call, toText(body.args))
     if (body.rule !== undefined) this.#desk.policy.write({ rule: body.rule, approval: body.approval })
     this.#apply(call, given)
     if (body.rule !== undefined) this.#answerAlike(body)

@@ -14,6 +14,7 @@ import {
   toText,
 } from '#model'
 import { endResult, fresh, isTimer, type OpenCall, type Result, refusalOf, verdictOn } from './call.ts'
+import { effectOf } from './call-effect.ts'
 import { denied } from './human.ts'
 import type { Pretend } from './mocks.ts'
 import { idOf } from './place.ts'
@@ -137,7 +138,7 @@ async function pretended(
 ): Promise<Result> {
   const { catalog, policy, budget } = stage
   const definition = (await catalog.tool(issued.tool)) ?? null
-  const call: OpenCall = { ...issued, ...fresh(id, now), definition, effect: definition?.effect ?? null }
+  const call: OpenCall = { ...issued, ...fresh(id, now), definition, effect: effectOf(definition, issued) }
   const refusal = refusalOf(
     call,
     { budget, catalog },

@@ -1,6 +1,7 @@
 /** A call as a program issues it, before anything was decided about it. */
 import type { IssuedCall, RunId, Tool } from '#model'
 import { fresh, type OpenCall, withoutCode } from './call.ts'
+import { effectOf } from './call-effect.ts'
 import { editOf } from './fork.ts'
 import { keyOf } from './idempotency-key.ts'
 import type { Journal } from './journal.ts'
@@ -13,7 +14,8 @@ export function openCall(
   { id, now, definition }: { id: string; now: number; definition: Tool | null },
   { chain, journal }: Run,
 ): OpenCall {
-  const effect = definition?.effect ?? null
+  const edit = editOf(journal.started, id)
+  const effect = effectOf(definition, { ...issued, ...edit })
   const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
-  return { ...withoutCode(issued), ...key, ...editOf(journal.started, id), ...fresh(id, now), definition, effect }
+  return { ...withoutCode(issued), ...key, ...edit, ...fresh(id, now), definition, effect }
 }

@@ -109,6 +109,7 @@ function fold(journal: Journal, event: Event, text: TextOf, ownedMs: number): vo
       const call = callOf(journal, event.body.call)
       Object.assign(call, { last: 'sent', attempt: event.body.attempt, sentAt: Date.parse(event.at) })
       if (event.body.args !== undefined) call.edited = text(event.body.args)
+      if (event.body.effect !== undefined) call.effect = event.body.effect
       break
     }
     case 'call.resolved': {

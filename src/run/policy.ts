@@ -8,6 +8,9 @@ export type Verdict = { then: 'allow' | 'ask' | 'deny'; because: string }
 /** `danger` is why the tool asks even where its effect is allowed. */
 export type Question = { tool: string; effect: Effect; danger: string | null; args: unknown }
 
+/** `effects` where arguments decide: every class that a call can have. */
+type EarlyQuestion = Omit<Question, 'args'> & { effects?: readonly Effect[] | undefined }
+
 type EffectKind = 'read' | 'idempotent' | 'keyed' | 'unsafe'
 
 const sets: Record<PermissionSet, Record<EffectKind, Verdict['then']>> = {
@@ -25,8 +28,19 @@ export function decide(question: Question, permissions: PermissionSet, rules: re
   return bySet(question, permissions)
 }
 
-/** The same before the arguments are known: null where they decide. */
+/** The same before the arguments are known: null where they decide, also by the class that they make of the call. */
 export function decideEarly(
+  { effects, ...question }: EarlyQuestion,
+  permissions: PermissionSet,
+  rules: readonly PolicyRule[],
+): Verdict | null {
+  const classes = effects ?? [question.effect]
+  const verdicts = classes.map((effect) => decideClass({ ...question, effect }, permissions, rules))
+  const [first] = verdicts
+  return first != null && verdicts.every((verdict) => verdict?.then === first.then) ? first : null
+}
+
+function decideClass(
   question: Omit<Question, 'args'>,
   permissions: PermissionSet,
   rules: readonly PolicyRule[],

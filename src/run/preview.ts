@@ -124,6 +124,7 @@ async function ofGraph(tasks: DagTask[]): Promise<Read> {
 function judged(tool: Tool | undefined, { permissions, rules }: Policy): Omit<MayCall, keyof Named> {
   if (tool === undefined) return { effect: null, danger: null, then: null, because: null }
   const danger = dangerOf(tool)
-  const verdict = decideEarly({ tool: tool.id, effect: tool.effect, danger }, permissions, rules)
-  return { effect: tool.effect, danger, then: verdict?.then ?? null, because: verdict?.because ?? null }
+  const { id, effect, effects } = tool
+  const verdict = decideEarly({ tool: id, effect, effects, danger }, permissions, rules)
+  return { effect, danger, then: verdict?.then ?? null, because: verdict?.because ?? null }
 }

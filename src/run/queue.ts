@@ -64,8 +64,7 @@ export function openLocalQueue({ make, leftovers }: Local): Queue {
 /** The catalogue makes the calls; what a dead owner had started, its guard ends. */
 export function catalogQueue(catalog: Catalog): Queue {
   return openLocalQueue({
-    make: ({ tool, args, call: _, attempt: __, ...work }, signal, commit) =>
-      catalog.try(tool, args, { ...work, signal, commit }),
+    make: ({ tool, args, attempt: _, ...work }, signal, commit) => catalog.try(tool, args, { ...work, signal, commit }),
     leftovers: (owner) => catalog.leftoversOf(owner),
   })
 }

@@ -13,6 +13,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import {
   AppError,
   type Effect,
+  isBuiltIn,
   type Json,
   limits,
   mayRepeat,
@@ -100,7 +101,7 @@ type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant
 
 /**
  * Commit before effect: the maker of the try calls `commit` when it has a slot and a connection, and sends only then.
- * True secrets are put in at the last moment.
+ * True secrets are put in at the last moment; a built-in tool gets none.
  */
 export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): Tries {
   const { chain, queue, secrets, journal, attendant, now, pause, isStopped } = desk
@@ -114,14 +115,17 @@ export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): T
     call.attempt = attempt
     call.isInFlight = true
     const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
-    chain.append('call.sent', { call: call.id, attempt, ...edited })
+    const classed = call.edited !== undefined && call.definition?.effectFor ? { effect: call.effect! } : {}
+    chain.append('call.sent', { call: call.id, attempt, ...edited, ...classed })
     await chain.durable()
     return isOpen() ? null : { outcome: 'ended' }
   }
 
   async function make(): Promise<Made | Unsent> {
-    const { id, definition, timeoutMs = limits.callTimeoutMsDefault } = call
-    const { value: args } = secrets.reveal(argumentsToSend(call), server)
+    const { id, definition } = call
+    const timeoutMs = call.timeoutMs ?? definition!.timeoutMs ?? limits.callTimeoutMsDefault
+    const given = argumentsToSend(call)
+    const args = isBuiltIn(call.tool) ? given : secrets.reveal(given, server).value
     const live = {
       ...(trace && { traceparent: traceparentOf(trace, chain.run, id) }),
       ...(call.whole && { whole: true }),

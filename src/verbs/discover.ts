@@ -14,12 +14,12 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
   const answer = await catalog.search({ intent, filter: wanted, limit })
   const results = answer.results.map(({ tool, score, why, brief }, at) => {
     const told = catalog.told(tool)
-    const { id, effect } = tool
+    const { id, effect, effects } = tool
     if (brief) return { type: 'tool', id, score, brief, description: sentenceOf(told.description) }
     const words = wordsOf(told, schemas)
     const description =
       at === 0 || schemas ? words.description : shortened(words.description, limits.discoverOtherCharactersMax)
-    return { type: 'tool', id, score, why, ...words, description, effect }
+    return { type: 'tool', id, score, why, ...words, description, effect, ...(effects && { effects }) }
   })
   return {
     status: answer.status,
@@ -46,7 +46,8 @@ function shortened(text: string, charactersMax: number): string {
 }
 
 function wordsOf(tool: Tool, whole: boolean) {
-  return { description: tool.description, ...shapes(tool, whole) }
+  const { description, documentation = description } = tool
+  return { description: whole ? documentation : description, ...shapes(tool, whole) }
 }
 
 function shapes({ input, observed, output = observed }: Tool, whole: boolean): { input: Json; output?: Json } {

@@ -64,7 +64,11 @@ export function openGenerations(first: Config, options: GenerationsOptions): Gen
     log,
     baseEnv,
   }
-  const definitions = ({ servers, knownSecrets }: Config) => ({ servers, secrets: knownSecrets })
+  const definitions = ({ servers, knownSecrets, sandbox }: Config) => ({
+    servers,
+    secrets: knownSecrets,
+    builtIn: { home: first.home, artifacts: homePaths(first.home).artifacts, sandbox },
+  })
   let current = open(first, openCatalog({ ...catalogOptions, ...definitions(first) }), boxesFor(first))
   let looking: NodeJS.Timeout | undefined
 

@@ -113,12 +113,13 @@ export async function openMovingVerbs(
 }
 
 function toolLine(tool: Tool, catalog: Catalog): JsonObject {
-  const { id, description, effect, effectFrom, input, observed, output = observed, digest } = tool
+  const { id, description, effect, effects, effectFrom, input, observed, output = observed, digest } = tool
   const changed = catalog.changeOf(tool)
   return {
     id,
     description,
     effect,
+    ...(effects && { effects: [...effects] }),
     effectFrom,
     input,
     ...(output === undefined ? {} : { output }),

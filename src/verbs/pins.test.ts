@@ -50,8 +50,14 @@ test('execute() refuses a tool that changed after its server was started anew, u
   const verbs = await openSpace(space)
   assert.equal((await add(verbs)).status, 'done')
   const pinned = outline(verbs).length
-  assert.equal(pinned, (await verbs.tools()).tools.length)
-  assert((await verbs.tools()).tools.every(({ pinned }) => pinned === true))
+  const { tools } = await verbs.tools()
+  const isPinned = ({ pinned }: (typeof tools)[number]) => pinned === true
+  assert.equal(pinned, tools.filter(isPinned).length)
+  assert.deepEqual(
+    tools.filter((tool) => !isPinned(tool)).map(({ effectFrom }) => effectFrom),
+    ['built-in'],
+    'all but what is ours',
+  )
 
   become('Add, and tell everybody.')
   await kill(done(space, 'add')[0]!.pid)

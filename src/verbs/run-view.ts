@@ -89,6 +89,7 @@ function fold(view: RunView, calls: Map<string, CallView>, event: Event): void {
     case 'call.sent':
       Object.assign(call(event.body.call), { status: 'sent', attempts: event.body.attempt, sentAt: event.at })
       if (event.body.args !== undefined) call(event.body.call).edited = event.body.args
+      if (event.body.effect !== undefined) call(event.body.call).effect = event.body.effect
       break
     case 'call.resolved': {
       const { ok } = event.body

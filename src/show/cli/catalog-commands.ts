@@ -1,6 +1,6 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
 import type { Catalog } from '#catalog'
-import { AppError, type Json, type JsonObject, limits, type Tool, type ToolDiff, visible } from '#model'
+import { AppError, builtInServer, type Json, type JsonObject, limits, type Tool, type ToolDiff, visible } from '#model'
 import { changes } from './changes.ts'
 import { type Command, type Context, numberOption } from './command.ts'
 import { discovered } from './discovered.ts'
@@ -136,20 +136,23 @@ export const catalogCommands: Record<string, Command> = {
       const { permissions } = config.policy
       const rules = [...config.policy.rules, ...judge.standingRules(store, permissions)]
       const danger = judge.dangerOf(tool)
-      const asked = { tool: tool.id, effect: tool.effect, danger }
+      const { effects } = tool
+      const effectNow = args === undefined ? tool.effect : (tool.effectFor?.(args) ?? tool.effect)
+      const asked = { tool: tool.id, effect: effectNow, danger }
       const verdict =
         args === undefined
-          ? judge.decideEarly(asked, permissions, rules)
+          ? judge.decideEarly({ ...asked, effects }, permissions, rules)
           : judge.decide({ ...asked, args }, permissions, rules)
-      const { then, because } = verdict ?? { then: null, because: 'a rule asks for its arguments: give them as JSON' }
-      const effect = { effect: tool.effect, effectFrom: tool.effectFrom, danger }
+      const { then, because } = verdict ?? { then: null, because: dependsOn(tool) }
+      const isOpen = args === undefined && effects !== undefined
+      const effect = { effect: effectNow, ...(isOpen && { effects }), effectFrom: tool.effectFrom, danger }
       const isUnseen = judge.comparesArguments(rules.filter((rule) => judge.isAbout(rule, asked)))
       const unseen = isUnseen ? { notCovered: judge.notCovered } : {}
       if (json) print(JSON.stringify({ tool: tool.id, ...effect, then, because, ...unseen }))
       else {
         const said = danger === null ? '' : `, and dangerous: ${danger}`
         print(
-          `${strong(then ?? 'it depends')}: ${because} (${visible(tool.id)} is "${tool.effect}" by ${tool.effectFrom}${said})`,
+          `${strong(then ?? 'it depends')}: ${because} (${visible(tool.id)} is "${isOpen ? effects.join('" or "') : effectNow}" by ${tool.effectFrom}${said})`,
         )
         if ('notCovered' in unseen) print(faint(`not covered: ${judge.notCovered.join('; ')} (docs/policy.md)`))
       }
@@ -158,14 +161,18 @@ export const catalogCommands: Record<string, Command> = {
   },
 }
 
+function dependsOn({ effects }: Tool): string {
+  if (effects === undefined) return 'a rule asks for its arguments: give them as JSON'
+  return `its class depends on its arguments (${effects.join(', ')}): give them as JSON`
+}
+
 const noServers =
   'No server is configured. "metier init" copies those that other hosts know, "metier add" puts one in; or name some under "mcpServers" in metier.json.'
 
 function checkServer({ config }: Context, server: string | undefined): void {
-  const known = Object.keys(config.servers)
+  const known = [...Object.keys(config.servers), builtInServer]
   if (server === undefined || known.includes(server)) return
-  const there = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
-  const message = `Cannot find the server "${server}": the configuration does not name it; ${there}`
+  const message = `Cannot find the server "${server}": the configuration does not name it; there is ${known.join(', ')}`
   throw new AppError('CONFIG_INVALID', message, { server })
 }
 
@@ -176,10 +183,15 @@ async function changedOf(catalog: Catalog, server: string): Promise<Tool[]> {
   return tools.filter((tool) => catalog.changeOf(tool) !== null)
 }
 
-function toolRow({ id, effect, effectFrom, changed, description }: JsonObject): string[] {
+function toolRow({ id, effect, effects, effectFrom, changed, description }: JsonObject): string[] {
   const about =
     changed === undefined ? oneLine(String(description), 70) : warn(`changed: metier accept ${visible(String(id))}`)
-  return [visible(String(id)), String(effect), faint(`(${effectFrom})`), about]
+  return [
+    visible(String(id)),
+    Array.isArray(effects) ? effects.join('|') : String(effect),
+    faint(`(${effectFrom})`),
+    about,
+  ]
 }
 
 function summaryOf(list: readonly JsonObject[]): string {

@@ -1,12 +1,12 @@
 /** `doctor`: checks this machine, the configuration, the servers and the record. */
 import { join } from 'node:path'
 import { boxWords } from '#catalog'
-import { type AppError, type Config, isWeaker, toAppError, visible } from '#model'
+import { type AppError, builtInServer, type Config, isWeaker, toAppError, visible } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Context } from './command.ts'
 import { effectsDetail } from './effects-detail.ts'
 import { exit } from './exit.ts'
-import { bad, good, warn } from './paint.ts'
+import { bad, counted, good, warn } from './paint.ts'
 import { unreadOurs } from './unread-fields.ts'
 
 export async function doctor(context: Context): Promise<number> {
@@ -100,7 +100,13 @@ async function tierChecks({ config }: Context): Promise<Check[]> {
 async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
   const { catalog } = await verbs()
   const { tools, problems } = await catalog.tools({ refresh: true })
-  return Object.entries(config.servers).map(([server, definition]) => {
+  const built = tools.filter((tool) => tool.server === builtInServer).length
+  const ours: Check = {
+    name: `server ${builtInServer}`,
+    ok: true,
+    detail: `${counted(built, 'tool')}; in this process`,
+  }
+  const checks = Object.entries(config.servers).map(([server, definition]) => {
     const name = `server ${server}`
     const problem = problems.find((candidate) => candidate.server === server)
     if (problem !== undefined) return { name, ok: false, detail: detailOf(problem.error), ...fixOf(problem.error) }
@@ -111,6 +117,7 @@ async function serverChecks({ verbs, config }: Context): Promise<Check[]> {
     const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`
     return { name, ok: false, detail, fix: `metier tools ${server}, then metier accept TOOL` }
   })
+  return [...checks, ours]
 }
 
 /** A host sees nothing of a tool that is not there, and nobody would ever say so. */

@@ -1,11 +1,11 @@
 /** Commands about boxes: prepare them, try them, and run a script in one. */
 import { join } from 'node:path'
-import { AppError, type ArtifactId, type Config, parseId, type Tier, tiers, toAppError } from '#model'
-import type { ScriptBoxes, ScriptInput, ScriptTier } from '#sandbox'
-import { artifactsOf } from './artifacts-of.ts'
+import { type Config, type Tier, tiers, toAppError } from '#model'
+import type { ScriptBoxes } from '#sandbox'
 import { type Command, type Context, UsageError } from './command.ts'
 import { exit } from './exit.ts'
 import { bad, good } from './paint.ts'
+import { runScript } from './run-script.ts'
 
 export const sandboxCommands: Record<string, Command> = {
   'sandbox build': {
@@ -48,7 +48,7 @@ export const sandboxCommands: Record<string, Command> = {
     group: 'Boxes',
     usage:
       'sandbox run --language python|bash|go [--tier T] [--timeout S] [--network NONE|OUTBOUND_LIMITED] [--input ID …] FILE|-',
-    does: 'run a script in a box',
+    does: 'run a script in a box, as a run of one call',
     options: {
       language: { type: 'string' },
       tier: { type: 'string' },
@@ -57,7 +57,7 @@ export const sandboxCommands: Record<string, Command> = {
       input: { type: 'string', multiple: true },
     },
     words: [1, 1],
-    run: (context) => withBoxes(context, (boxes) => runScript(context, boxes)),
+    run: runScript,
   },
 }
 
@@ -82,37 +82,6 @@ async function build(context: Context): Promise<number> {
   return withBoxes(context, use, { image: chosen })
 }
 
-async function runScript(context: Context, boxes: ScriptBoxes): Promise<void> {
-  const { language, tier, timeout, network, input } = context.options
-  if (typeof language !== 'string') throw new UsageError('say which: --language python|bash|go')
-  const from = context.words[0]!
-  const running = boxes.run({
-    interpreter: language,
-    script: from === '-' ? await context.stdin() : await context.readFile(from),
-    inputs: await Promise.all(((input as string[] | undefined) ?? []).map((id) => inputOf(context.config, id))),
-    ...(timeout === undefined ? {} : { timeoutSeconds: Number(timeout) }),
-    ...(network === undefined ? {} : { network: network as 'NONE' }),
-    ...(tier === undefined ? {} : { tier: tier as ScriptTier }),
-    signal: context.signal,
-  })
-  const { firstByteMs: _, ...result } = await running.catch((thrown) => {
-    if (!context.json) showOutputs(context, toAppError(thrown).context)
-    throw thrown
-  })
-  if (context.json) return context.print(JSON.stringify(result))
-  showOutputs(context, result)
-  const { exitCode, ms, isolation, truncated } = result
-  context.note(
-    `exit ${exitCode} · ${Math.round(ms)} ms · ${isolation.tier} (${isolation.layers.join(', ')})${truncated ? ' · output cut' : ''}`,
-  )
-}
-
-/** Also of a script that was stopped: what it had printed by then. */
-function showOutputs(context: Context, { stdout, stderr }: Record<string, unknown>): void {
-  if (typeof stdout === 'string' && stdout !== '') context.print(stdout.replace(/\n$/, ''))
-  if (typeof stderr === 'string' && stderr !== '') context.note(stderr.replace(/\n$/, ''))
-}
-
 /** The tier that needs nothing of the system, for code alone. */
 async function wasmTier(): Promise<{ tier: Tier; ok: boolean; detail: string; fix?: string }> {
   const { openBoxes } = await import('#sandbox')
@@ -129,14 +98,6 @@ async function wasmTier(): Promise<{ tier: Tier; ok: boolean; detail: string; fi
   } finally {
     await boxes.close()
   }
-}
-
-async function inputOf({ home }: Config, text: string): Promise<ScriptInput> {
-  const id = parseId<ArtifactId>('--input', text)
-  const found = await (await artifactsOf({ home })).get(id)
-  if (found === null)
-    throw new AppError('S3_ARTIFACT_NOT_FOUND', `Cannot hand over the artifact ${id}: there is none`, { id })
-  return { path: `/inputs/${found.name}`, source: found.content }
 }
 
 const folderOf = ({ home }: Config) => join(home, 'sandbox')

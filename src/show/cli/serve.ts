@@ -1,6 +1,6 @@
 /** `serve`: the gateway over stdio or HTTP, until it is stopped. */
 import { type HttpDoor, serveHttp as openHttp, serveStdio as openStdio, tokenFile } from '#gateway'
-import { AppError, type Config, type IsolationReport, splitToolId } from '#model'
+import { AppError, builtInServer, type Config, type IsolationReport, splitToolId } from '#model'
 import { type Context, numberOption } from './command.ts'
 import { exit } from './exit.ts'
 import { strong, warn } from './paint.ts'
@@ -88,7 +88,7 @@ async function tell({ config, verbs, json, print, note }: Context, { url, token 
   const unread = unreadOurs(config)
   if (unread.length > 0) note(`  unread   ${unread.join(', ')}: there is no such setting`)
   if (config.unsetVariables.length > 0) note(`  not set  ${config.unsetVariables.join(', ')}, which servers are to get`)
-  const lost = expose.filter((id) => !servers.includes(splitToolId(id)!.server))
+  const lost = expose.filter((id) => ![...servers, builtInServer].includes(splitToolId(id)!.server))
   if (lost.length > 0) note(`  expose   ${lost.join(', ')}: the configuration has no such server`)
   if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
   if (door.auth === 'oauth')

@@ -1,0 +1,68 @@
+/** What is said of a built-in tool, as one typed source: the short text that is searched, and the whole that an agent can ask for. */
+import { AppError, type ErrorCode, type Json, type JsonObject, toText } from '#model'
+
+type Parameter = {
+  name: string
+  type: string
+  /** What it means, its format and what it must fulfil. */
+  text: string
+  /** What holds where it is left out; absent where it is required. */
+  ifOmitted?: string
+}
+
+export type Documentation = {
+  /** One sentence. */
+  objective: string
+  /** What it is for, how it works, and what it leaves behind. */
+  description: string
+  parameters: readonly Parameter[]
+  returns: readonly { name: string; type: string; text: string }[]
+  /** Every code that the tool itself can answer with, and when. */
+  errors: Partial<Record<ErrorCode, string>>
+  preconditions: readonly string[]
+  postconditions: readonly string[]
+  idempotence: string
+  example: {
+    intention: string
+    call: JsonObject
+    success: Json
+    error: { code: ErrorCode; message: string; context: Record<string, unknown> }
+  }
+}
+
+/** What discover searches and shows. */
+export function shortText({ objective, description }: Documentation): string {
+  return `${objective} ${description}`
+}
+
+/** Every heading of the template in specs/autoagent-tools.md §1. */
+export function wholeText(id: string, documentation: Documentation): string {
+  const { objective, description, parameters, returns, errors, idempotence, example } = documentation
+  const { code, message, context } = example.error
+  return [
+    `${id}: ${objective}`,
+    `Description: ${description}`,
+    'Parameters:',
+    ...parameters.map(parameterLine),
+    'Returns:',
+    ...returns.map(({ name, type, text }) => `  - ${name} (${type}): ${text}`),
+    'Error codes (beside those of policy, budget, cancelling and time, which every call can have):',
+    ...Object.entries(errors).map(([name, when]) => `  - ${name}: ${when}`),
+    'Preconditions:',
+    ...documentation.preconditions.map((one) => `  - ${one}`),
+    'Postconditions (success):',
+    ...documentation.postconditions.map((one) => `  - ${one}`),
+    `Idempotence: ${idempotence}`,
+    'Example:',
+    `  Intention: ${example.intention}`,
+    `  Call: ${id} ${toText(example.call)}`,
+    `  Success: ${toText(example.success)}`,
+    `  Typical error: ${new AppError(code, message, context)}`,
+  ].join('\n')
+}
+
+function parameterLine({ name, type, text, ifOmitted }: Parameter): string {
+  return ifOmitted === undefined
+    ? `  - ${name} (${type}): ${text}`
+    : `  - ${name} (${type}, optional): ${text} If omitted: ${ifOmitted}`
+}

@@ -1,0 +1,28 @@
+/** The effect class of one call. Of most tools it is the tool's; of a built-in one the arguments may decide. */
+import type { Effect, Json, Tool } from '#model'
+import type { OpenCall } from './call.ts'
+
+type Given = Pick<OpenCall, 'args' | 'edited' | 'refused'>
+
+/** By the arguments that are sent: those of a human or a fork where there are any. */
+export function effectOf(definition: Tool | null, { args, edited = args, refused }: Given): Effect | null {
+  if (definition?.effectFor === undefined || refused !== undefined) return definition?.effect ?? null
+  return definition.effectFor(JSON.parse(edited) as Json)
+}
+
+/** A call of the record gets its tool as it is now. What was classed by its tool keeps the class it was issued with. */
+export function define(call: OpenCall, definition: Tool | null): void {
+  call.definition = definition
+  classAgain(call)
+}
+
+/** Other arguments may make another class of the call. */
+export function edit(call: OpenCall, args: string): void {
+  call.edited = args
+  classAgain(call)
+}
+
+function classAgain(call: OpenCall): void {
+  const { definition, edited } = call
+  if (edited !== undefined && definition?.effectFor !== undefined) call.effect = effectOf(definition, call)
+}
