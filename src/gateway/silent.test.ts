@@ -40,15 +40,15 @@ test('GET /api/tools does not wait for a server that hangs, names it, and knows 
     return { servers: [...servers], silent: response.headers.get('metier-silent'), ms: performance.now() - began }
   }
   const first = await look()
-  assert.deepEqual([first.servers, first.silent], [['fx'], 'late'])
+  assert.deepEqual([first.servers, first.silent], [['fx', 'metier'], 'late'])
   assert.ok(first.ms < limits.toolListMsMax + 2000, `${first.ms} ms`)
   const second = await look()
-  assert.deepEqual([second.servers, second.silent], [['fx'], 'late'])
+  assert.deepEqual([second.servers, second.silent], [['fx', 'metier'], 'late'])
   assert.ok(second.ms < 1000, `it has waited long enough before, and took ${second.ms} ms`)
   start()
   for (let round = 0; round < 200 && (await verbs.tools()).problems.length > 0; round++) await pause(50)
   const third = await look()
-  assert.deepEqual([third.servers, third.silent], [['fx', 'late'], null])
+  assert.deepEqual([third.servers, third.silent], [['fx', 'late', 'metier'], null])
 })
 
 test('metier tools gives a server that was never listed its time, says that it is starting, and lists it', async (t) => {
@@ -57,14 +57,14 @@ test('metier tools gives a server that was never listed its time, says that it i
   await pause(limits.toolListMsMax + limits.firstStartNoteMs)
   start()
   const { code, json, stderr } = await listing
-  assert.deepEqual([code, [...new Set(idsOf(json))]], [0, ['fx', 'late']])
+  assert.deepEqual([code, [...new Set(idsOf(json))]], [0, ['fx', 'late', 'metier']])
   assert.match(stderr, /late: still starting \(\d+ s\)/)
 })
 
 test('metier tools lists the others and exits 4 where a server is not up in time; who names it waits for it', async (t) => {
   const { space, start } = slow(t)
   const all = await metier(space, ['tools', '--json'])
-  assert.deepEqual([all.code, [...new Set(idsOf(all.json))]], [4, ['fx']])
+  assert.deepEqual([all.code, [...new Set(idsOf(all.json))]], [4, ['fx', 'metier']])
   assert.match(all.stderr, /Cannot list the tools of "late": it is still starting.*"metier tools late"/)
   const named = metier(space, ['tools', 'late', '--json'])
   await pause(1000)
