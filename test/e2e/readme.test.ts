@@ -1,7 +1,7 @@
 /** Every command of the README, as a newcomer types them: in a project of their own, with a home of their own. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { root, temporaryFolder } from '#test'
@@ -15,6 +15,14 @@ test('the README has commands in blocks of their own, and each is one that this 
   assert(lines.length >= 12, String(lines.length))
   for (const line of lines) assert.match(line, /^(git clone … metier && cd metier|npm (start|install) .*|metier .*)$/)
 })
+
+/** How this machine reaches its registry is not the README's matter; a server gets only HOME and PATH. */
+function npmSettings(): string {
+  const get = (name: string) => spawnSync('npm', ['config', 'get', name], { encoding: 'utf8' }).stdout.trim()
+  const [file, cache, certificates] = [get('userconfig'), get('cache'), process.env.NODE_EXTRA_CA_CERTS]
+  const given = existsSync(file) ? readFileSync(file, 'utf8').trimEnd() : ''
+  return [given, `cache=${cache}`, ...(certificates ? [`cafile=${certificates}`] : []), ''].join('\n')
+}
 
 test('every command of the README works as it stands, in its order', async (t) => {
   const base = temporaryFolder(t)
@@ -31,15 +39,12 @@ test('every command of the README works as it stands, in its order', async (t) =
     XDG_DATA_HOME: join(base, 'data'),
     NO_COLOR: '1',
   }
-  const npm = { npm_config_cache: spawnSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).stdout.trim() }
-  const settings = {
-    npm_config_userconfig: spawnSync('npm', ['config', 'get', 'userconfig'], { encoding: 'utf8' }).stdout.trim(),
-  }
+  writeFileSync(join(base, '.npmrc'), npmSettings())
   for (const line of lines.slice(1)) {
     const cwd = line.startsWith('npm') ? root : project
     const ran = spawnSync('sh', ['-c', line], {
       cwd,
-      env: { ...env, ...npm, ...settings },
+      env: env,
       encoding: 'utf8',
       timeout: 300_000,
     })
