@@ -1,5 +1,5 @@
 /** The home folder: where everything of one record lies. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AppError } from '#model'
 import { storeError } from './store-error.ts'
@@ -14,13 +14,17 @@ export const homePaths = (home: string) => ({
   processes: join(home, 'processes'),
   /** Where a backup is prepared to become the record; there only until that is done. */
   restoring: join(home, 'restoring'),
+  /** What is left of that, once it is done: to be removed by the next who comes. */
+  restored: join(home, 'restored'),
 })
 
 export type HomePaths = ReturnType<typeof homePaths>
 
 /** What is half restored is neither the old record nor the new one. */
 export function refuseHalfRestored(home: string): void {
-  if (!existsSync(homePaths(home).restoring)) return
+  const { restoring, restored } = homePaths(home)
+  rmSync(restored, { recursive: true, force: true })
+  if (!existsSync(restoring)) return
   const next = 'Run "metier restore FILE" again, or wait until it is done'
   throw new AppError('CONFIG_INVALID', `Cannot open the home ${home}: a backup is being restored into it. ${next}`, {
     home,

@@ -2,7 +2,7 @@
  * Puts a backup in the place of a record that is gone. The new database is staged in a folder of the home, says there that it was
  * restored, and is verified together with the files that it names; then one hard link makes it the record.
  *
- *   no staging ──copy, append, verify──► staged ──link metier.db──► restored ──rename checkpoints, remove staging──► no staging
+ *   no staging ──copy, append, verify──► staged ──link metier.db──► restored ──rename checkpoints, rename staging──► no staging
  *
  * While there is a staging folder, nobody opens the home. A restore that was cut off before the link starts over, one that was cut off
  * after it is completed.
@@ -165,12 +165,15 @@ function isCommitted({ database, restoring }: HomePaths): boolean {
   return existsSync(staged) && existsSync(database) && statSync(staged).ino === statSync(database).ino
 }
 
-function complete({ database, checkpoints, restoring }: HomePaths): void {
+/** The staging folder goes in one step: with half of it nobody could tell that the link was made. */
+function complete({ database, checkpoints, restoring, restored }: HomePaths): void {
   const staged = homePaths(restoring).checkpoints
   if (existsSync(staged)) renameSync(staged, checkpoints)
   syncFolder(dirname(database))
-  rmSync(restoring, { recursive: true })
+  rmSync(restored, { recursive: true, force: true })
+  renameSync(restoring, restored)
   syncFolder(dirname(database))
+  rmSync(restored, { recursive: true, force: true })
 }
 
 async function restoredState(home: string): Promise<Omit<Restored, 'file' | 'home'>> {
