@@ -1,7 +1,8 @@
 /**
- * What a catalogue of 50,000 tools of one server costs a command that needs few of them: CPU seconds and the most memory of
- * `metier discover` and `metier call` once the tools are known, against the same with 50 tools in the same run. What the server
- * itself takes is not counted. `node bench/catalogue.ts [--json]`.
+ * What a catalogue of 50,000 tools of one server costs a command that needs few of them: CPU
+ * seconds and the most memory of `metier discover` and `metier call` once the tools are known,
+ * against the same with 50 tools in the same run. What the server itself takes is not counted.
+ * `node bench/catalogue.ts [--json]`.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * What a program's box costs: a warm start, calls one after the other and at once, and computing, for each engine and box of this
- * machine, against a bare Node child with the same pipes in the same run. Takes `--json` and `--quick`.
+ * What a program's box costs: a warm start, calls one after the other and at once, and computing,
+ * for each engine and box of this machine, against a bare Node child with the same pipes in the
+ * same run. Takes `--json` and `--quick`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,7 +38,10 @@ type Figure = {
 type Place = { name: string; options: BoxesOptions; start: number[]; call: number; together: number; compute: number }
 
 const folder = mkdtempSync(join(tmpdir(), 'metier-bench-'))
-/** From the notes: a warm start, a call after another, calls at once, and computing against native V8. */
+/**
+ * From the notes: a warm start, a call after another, calls at once, and computing against native
+ * V8.
+ */
 const places: Place[] = [
   { name: 'QuickJS in bubblewrap', options: {}, start: [6, 20], call: 400, together: 150, compute: 12 },
   {
@@ -90,7 +94,10 @@ async function exchanges(boxes: Boxes, code: string): Promise<{ each: number[]; 
   return { each, mean: ((performance.now() - began) / calls) * 1000 }
 }
 
-/** A child that gives each line back: what two pipes and a Node process cost with nothing in between. */
+/**
+ * A child that gives each line back: what two pipes and a Node process cost with nothing in
+ * between.
+ */
 async function bareExchanges(): Promise<number[]> {
   const echo = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => process.stdout.write(line + '\\n'))`
   const child = spawn(process.execPath, ['-e', echo], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -182,7 +189,9 @@ async function measure({ name, options, ...bars }: Place): Promise<Figure[]> {
   }
 }
 
-/** Other programs on the machine are no part of the comparison; where we may not say so, they are. */
+/**
+ * Other programs on the machine are no part of the comparison; where we may not say so, they are.
+ */
 try {
   setPriority(constants.priority.PRIORITY_HIGHEST)
 } catch {}

@@ -1,4 +1,7 @@
-/** What a host pays in context: our three tools and instructions against a list of every tool of twelve real servers. */
+/**
+ * What a host pays in context: our three tools and instructions against a list of every tool of
+ * twelve real servers.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +11,10 @@ import { parseConfig } from '#model'
 
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'metier', 'services')
 const programs = join(cache, 'mcp-servers', 'current', 'node_modules', '.bin')
-/** No host tells how many tokens a tool is: four bytes of its JSON to one token is what is usual for English and schemas. */
+/**
+ * No host tells how many tokens a tool is: four bytes of its JSON to one token is what is usual for
+ * English and schemas.
+ */
 const bytesPerToken = 4
 const instructionCharactersMax = 600
 

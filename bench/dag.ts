@@ -1,6 +1,7 @@
 /**
- * How near a graph comes to its critical path: the longest chain of its durations, or, where there are more tasks than may be under way
- * at once, the work that they share. Several shapes, durations from a seed. `node bench/dag.ts [--json]`.
+ * How near a graph comes to its critical path: the longest chain of its durations, or, where there
+ * are more tasks than may be under way at once, the work that they share. Several shapes, durations
+ * from a seed. `node bench/dag.ts [--json]`.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type DagTask, type Json, limits, type Plan } from '#model'
@@ -59,7 +60,10 @@ function shapes(): Shape[] {
   ]
 }
 
-/** No schedule can be shorter than its longest chain, nor than all of the work divided by those who may be under way. */
+/**
+ * No schedule can be shorter than its longest chain, nor than all of the work divided by those who
+ * may be under way.
+ */
 function criticalPath(tasks: Task[]): number {
   const ends = new Map<string, number>()
   for (const { id, ms, needs } of tasks) ends.set(id, ms + Math.max(0, ...needs.map((need) => ends.get(need)!)))

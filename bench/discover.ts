@@ -1,8 +1,9 @@
 /**
- * How well discover does as an agent meets it: through the MCP door of a real gateway with default settings.
- * nDCG@10 on every public set whole, beside plain and stemmed BM25; how often its status is wrong in catalogues of 40 to 5,000 tools,
- * with intents of their own and foreign ones; and a hundred tasks as people say them over real servers.
- * `node bench/discover.ts [--json] [--fast] [FOLDER]`; --fast asks every tenth intent only.
+ * How well discover does as an agent meets it: through the MCP door of a real gateway with default
+ * settings. nDCG@10 on every public set whole, beside plain and stemmed BM25; how often its status
+ * is wrong in catalogues of 40 to 5,000 tools, with intents of their own and foreign ones; and a
+ * hundred tasks as people say them over real servers. `node bench/discover.ts [--json] [--fast]
+ * [FOLDER]`; --fast asks every tenth intent only.
  */
 import { existsSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
@@ -56,7 +57,10 @@ async function ranking(set: Collection) {
 
 type Catalogue = { name: string; items: Item[]; own: Question[]; foreign: Question[] }
 
-/** Of each set 40 and 400 of its tools and all of them, and two sets together; foreign are the intents of other families. */
+/**
+ * Of each set 40 and 400 of its tools and all of them, and two sets together; foreign are the
+ * intents of other families.
+ */
 function catalogues(sets: readonly Collection[]): Catalogue[] {
   const foreignTo = (families: string[], round: number) => {
     const others = sets.filter(({ family }) => !families.includes(family) && !isAlike(family, families))

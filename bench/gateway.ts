@@ -1,4 +1,7 @@
-/** What the gateway costs a call, durable record included: the same tool through it, from a direct client, and through what only syncs twice, by turns. */
+/**
+ * What the gateway costs a call, durable record included: the same tool through it, from a direct
+ * client, and through what only syncs twice, by turns.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

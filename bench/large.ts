@@ -1,6 +1,7 @@
 /**
- * What a result of 50 MB does to everybody else: how long the process answers nothing while it comes, is recorded and is read, against
- * what one JSON.parse of the same message takes in the same run. `node bench/large.ts [--json]`.
+ * What a result of 50 MB does to everybody else: how long the process answers nothing while it
+ * comes, is recorded and is read, against what one JSON.parse of the same message takes in the same
+ * run. `node bench/large.ts [--json]`.
  */
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

@@ -1,6 +1,7 @@
 /**
- * Métier against other durable engines: a chain of ten steps, 64 runs at once, in rounds that take turns, each engine in a
- * process of its own as its makers ship it. `node scripts/services.ts up peers` installs them. `node bench/peers.ts [--json]`.
+ * Métier against other durable engines: a chain of ten steps, 64 runs at once, in rounds that take
+ * turns, each engine in a process of its own as its makers ship it. `node scripts/services.ts up
+ * peers` installs them. `node bench/peers.ts [--json]`.
  */
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

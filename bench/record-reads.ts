@@ -1,4 +1,7 @@
-/** What it costs to read a large record: to verify it, to find an approval, to list runs, and to take up those that were cut off. */
+/**
+ * What it costs to read a large record: to verify it, to find an approval, to list runs, and to
+ * take up those that were cut off.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

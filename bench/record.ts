@@ -1,4 +1,7 @@
-/** What durability costs: the record against a bare file and against one commit for each event, side by side in one run. */
+/**
+ * What durability costs: the record against a bare file and against one commit for each event, side
+ * by side in one run.
+ */
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -47,12 +50,18 @@ async function measure(store: Store, folder: string): Promise<Bar[]> {
   return bars
 }
 
-/** Until the log is as long as it gets: from then on it is written over, as in any process that has run for a while. */
+/**
+ * Until the log is as long as it gets: from then on it is written over, as in any process that has
+ * run for a while.
+ */
 async function warmUp(chain: Chain): Promise<void> {
   for (let round = 0; round < 10; round++) await appendMany(chain)
 }
 
-/** The first hundred appends of a process and of a home, in five of each: nothing is compiled, cached or allocated yet. */
+/**
+ * The first hundred appends of a process and of a home, in five of each: nothing is compiled,
+ * cached or allocated yet.
+ */
 function youngest(): Bar {
   const ratios = Array.from({ length: 5 }, () => {
     const words = ['--disable-warning=ExperimentalWarning', import.meta.filename, '--young']
@@ -93,7 +102,10 @@ async function pairs(chain: Chain, file: number, count: number): Promise<{ ours:
   return { ours: median(ours), bare: median(bare) }
 }
 
-/** 64 that each wait for their event, in one run and in one run each, against one commit for each on the main thread. */
+/**
+ * 64 that each wait for their event, in one run and in one run each, against one commit for each on
+ * the main thread.
+ */
 async function together(store: Store, folder: string): Promise<Bar[]> {
   const chains = Array.from({ length: 64 }, () => store.startRun(newId<RunId>(), start))
   await Promise.all(chains.map((chain) => chain.durable()))
@@ -144,7 +156,10 @@ async function load(times: number, append: (caller: number) => Promise<unknown>)
   return { perSecond: (64 * times * 1000) / elapsed, delayMs: Math.max(delay.percentile(99) / 1e6 - 1, 0.01) }
 }
 
-/** The same record with a commit for each event, on the thread that asks: owner checked, event inserted, head moved. */
+/**
+ * The same record with a commit for each event, on the thread that asks: owner checked, event
+ * inserted, head moved.
+ */
 function directDatabase(file: string) {
   const database = new DatabaseSync(file)
   database.exec(`
@@ -171,7 +186,10 @@ function directDatabase(file: string) {
   }
 }
 
-/** 1,000 events against a journal of lines and hashes that is one file, with its index in memory; and against its bytes alone. */
+/**
+ * 1,000 events against a journal of lines and hashes that is one file, with its index in memory;
+ * and against its bytes alone.
+ */
 async function batch(chain: Chain, file: number): Promise<Bar[]> {
   const append = openJournal(file)
   const bytes = `${lineOf(chain.run, 1000)}${'0'.repeat(66)}`.repeat(1000)

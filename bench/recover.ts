@@ -1,7 +1,7 @@
 /**
- * How long a home with 1,000 runs in flight takes to come back: a process that moves them is killed, another takes them all over, replays
- * them and brings them to their end. The steps that may happen only once are counted by a file of their own.
- * `node bench/recover.ts [--json]`.
+ * How long a home with 1,000 runs in flight takes to come back: a process that moves them is
+ * killed, another takes them all over, replays them and brings them to their end. The steps that
+ * may happen only once are counted by a file of their own. `node bench/recover.ts [--json]`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,7 +33,10 @@ const plans: Record<string, Plan> = {
   },
 }
 
-/** The last call of every run never comes back in the first life; then it is in doubt, and may be made again. */
+/**
+ * The last call of every run never comes back in the first life; then it is in doubt, and may be
+ * made again.
+ */
 async function firstLife(form: string, home: string, ledger: string): Promise<void> {
   let waiting = 0
   const act = (args: Json, tool: string): Json | Promise<Json> => {

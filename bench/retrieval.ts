@@ -1,9 +1,9 @@
 /**
- * How well discover finds tools: nDCG@10 and Recall@5 on public sets, against plain BM25 over name and description in the
- * same run; how often it abstains wrongly and answers wrongly; how long a search among 100,000 tools takes beside idle
- * turning for as long, and for how long at once building their index keeps others from their turn.
- * `node bench/retrieval.ts [--json] [FOLDER]`, where FOLDER holds `retrieval/<set>/{corpus,queries}.jsonl` and
- * `plans/`.
+ * How well discover finds tools: nDCG@10 and Recall@5 on public sets, against plain BM25 over name
+ * and description in the same run; how often it abstains wrongly and answers wrongly; how long a
+ * search among 100,000 tools takes beside idle turning for as long, and for how long at once
+ * building their index keeps others from their turn. `node bench/retrieval.ts [--json] [FOLDER]`,
+ * where FOLDER holds `retrieval/<set>/{corpus,queries}.jsonl` and `plans/`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
@@ -18,7 +18,10 @@ type Collection = { name: string; corpus: Item[]; questions: Question[] }
 type Rank = (text: string) => string[]
 type Quality = { ndcg: number; recall: number }
 
-/** Sets of another folder that nobody looked at while words, weights and threshold were chosen; the others were all seen. */
+/**
+ * Sets of another folder that nobody looked at while words, weights and threshold were chosen; the
+ * others were all seen.
+ */
 const heldOut = [
   { name: 'nestools', questions: 'queries.jsonl' },
   { name: 'ultratool', questions: 'learn.jsonl' },
@@ -63,7 +66,10 @@ function quality({ questions }: Collection, rank: Rank): Quality {
   return { ndcg: (100 * sum.ndcg) / questions.length, recall: (100 * sum.recall) / questions.length }
 }
 
-/** Among 30 tools: of the questions whose tool comes first, how many are not answered; of foreign ones, how many are. */
+/**
+ * Among 30 tools: of the questions whose tool comes first, how many are not answered; of foreign
+ * ones, how many are.
+ */
 function abstention(set: Collection, others: Collection[]): { falseAbstain: number; falseAnswer: number } {
   const take = <Item>(items: Item[], round: number, count: number) =>
     Array.from({ length: count }, (_, at) => items[(round * 7919 + at * 104_729) % items.length]!)

@@ -1,6 +1,7 @@
 /**
- * What a durable step costs: a chain of ten unsafe calls, 64 runs at once, on a record that survives a power cut, as graphs and as
- * programs in real boxes, against the record alone, which only commits the same events. `node bench/run.ts [--json]`.
+ * What a durable step costs: a chain of ten unsafe calls, 64 runs at once, on a record that
+ * survives a power cut, as graphs and as programs in real boxes, against the record alone, which
+ * only commits the same events. `node bench/run.ts [--json]`.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +14,10 @@ import { start } from './record/bars.ts'
 
 type Row = Rate & { name: string; cpuUs: number }
 
-/** The same events in the same commits, and nothing else: what an engine on this record could reach at best. */
+/**
+ * The same events in the same commits, and nothing else: what an engine on this record could reach
+ * at best.
+ */
 async function recordAlone(store: Store): Promise<void> {
   const chain = store.startRun(newId<RunId>(), start)
   for (let i = 1; i <= steps; i++) {

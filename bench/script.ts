@@ -1,6 +1,7 @@
 /**
- * What a script's box costs: from handing a script over to its first byte and to its result, in a box that waited and in a new
- * one, at each tier, against the bare interpreter in the same run. Takes `--json` and `--quick`.
+ * What a script's box costs: from handing a script over to its first byte and to its result, in a
+ * box that waited and in a new one, at each tier, against the bare interpreter in the same run.
+ * Takes `--json` and `--quick`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +25,10 @@ const languages = {
 } as const
 type Language = keyof typeof languages
 
-/** From the notes: first byte and result of a box that waited, result of a new one, and from the deadline to nothing alive. */
+/**
+ * From the notes: first byte and result of a box that waited, result of a new one, and from the
+ * deadline to nothing alive.
+ */
 const bars: Record<ScriptTier, { first: number[]; result: number[]; cold: number[]; stop: number[] }> = {
   os: { first: [3, 20], result: [30, 200], cold: [60, 100], stop: [100, 500] },
   gvisor: { first: [5, 50], result: [30, 200], cold: [350, 600], stop: [100, 500] },
@@ -104,7 +108,9 @@ async function measure(tiers: ScriptTier[], language: Language): Promise<Figure[
   })
 }
 
-/** Other programs on the machine are no part of the comparison; where we may not say so, they are. */
+/**
+ * Other programs on the machine are no part of the comparison; where we may not say so, they are.
+ */
 try {
   setPriority(constants.priority.PRIORITY_HIGHEST)
 } catch {}

@@ -1,7 +1,8 @@
 /**
- * A file server that someone else wrote, in a box: it reads one folder, writes another, and reaches nothing. It checks itself.
+ * A file server that someone else wrote, in a box: it reads one folder, writes another, and reaches
+ * nothing. It checks itself.
  *
- *   node scripts/services.ts up bubblewrap mcp-servers     (once: installs what it needs outside the repository)
+ *   node scripts/services.ts up bubblewrap mcp-servers     (once, outside the repository)
  *   node examples/server-in-a-box.ts
  *
  * The server is told to serve the whole disk. That it does not is the box, not its own good will.

@@ -1,11 +1,13 @@
 /**
- * The whole story through a real host, which checks itself: Claude Code discovers tools, runs a program that calls two servers at
- * once, a human approves its dangerous call, the gateway is killed in the middle, and the run goes on as if nothing had happened.
+ * The whole story through a real host, which checks itself: Claude Code discovers tools, runs a
+ * program that calls two servers at once, a human approves its dangerous call, the gateway is
+ * killed in the middle, and the run goes on as if nothing had happened.
  *
- *   node scripts/services.ts up hosts mcp-servers     (once: installs the host and the servers outside the repository)
+ *   node scripts/services.ts up hosts mcp-servers     (once: installs them outside the repository)
  *   node examples/through-a-host.ts
  *
- * No key is needed: the model is a stub on loopback that says what stands below. Everything else is real.
+ * No key is needed: the model is a stub on loopback that says what stands below. Everything else is
+ * real.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -109,7 +111,10 @@ async function story(scope: Scope): Promise<void> {
   )
 }
 
-/** Two servers that others wrote, in a folder of its own; what the second does is known to be harmless. */
+/**
+ * Two servers that others wrote, in a folder of its own; what the second does is known to be
+ * harmless.
+ */
 function build(scope: Scope, port: number): Workspace {
   const space = workspace(scope)
   const letters = join(space.folder, 'letters')

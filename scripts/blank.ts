@@ -1,10 +1,14 @@
-/** TypeScript source without what is said in it: comments and the insides of strings become spaces, every position stays. */
+/**
+ * TypeScript source without what is said in it: comments and the insides of strings become spaces,
+ * every position stays.
+ */
 
 /** A slash after one of these begins a pattern, after anything else it divides. */
 const beforePattern =
   /(?:^|[([{}=,;:!&|?+\-*%<>~^]|\b(?:return|typeof|case|in|of|delete|void|throw|new|await|yield|else))\s*$/
 
-export function blank(source: string): string {
+/** `keepComments` blanks strings and patterns alone. */
+export function blank(source: string, keepComments = false): string {
   let out = ''
   let at = 0
   /** Of each open template, how many braces of its `${` are open; the innermost last. */
@@ -18,6 +22,11 @@ export function blank(source: string): string {
     out += source.slice(at, end).replace(/[^\n]/g, ' ')
     at = end
   }
+  const comment = (end: number) => {
+    const to = end < 0 ? source.length : end
+    if (keepComments) keep(to - at)
+    else hide(to)
+  }
   /** From inside a template to its end or to its next `${`. */
   const hideTemplate = () => {
     const end = endOf(source, at, (here) => source[here] === '`' || source.startsWith('${', here))
@@ -29,8 +38,8 @@ export function blank(source: string): string {
 
   while (at < source.length) {
     const char = source[at]!
-    if (source.startsWith('//', at)) hide(endOf(source, at, (here) => source[here] === '\n'))
-    else if (source.startsWith('/*', at)) hide(indexAfter(source, '*/', at + 2))
+    if (source.startsWith('//', at)) comment(source.indexOf('\n', at))
+    else if (source.startsWith('/*', at)) comment(indexAfter(source, '*/', at + 2))
     else if (char === "'" || char === '"') {
       keep(1)
       hide(endOf(source, at, (here) => source[here] === char || source[here] === '\n'))

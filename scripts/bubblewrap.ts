@@ -1,11 +1,16 @@
-/** The recipe for bubblewrap: nothing to start, but it must be there and must really close a box. */
+/**
+ * The recipe for bubblewrap: nothing to start, but it must be there and must really close a box.
+ */
 import { spawnSync } from 'node:child_process'
 
 const aptInstall = ['apt-get', 'install', '-y', '-q', 'bubblewrap']
 
 export type Machine = { path: string; isRoot: boolean; say(line: string): void }
 
-/** Installs the package where we may; where we may not, the refusal carries the command that does it. */
+/**
+ * Installs the package where we may; where we may not, the refusal carries the command that does
+ * it.
+ */
 export function installBubblewrap({ path, isRoot, say }: Machine): void {
   const run = (command: string[]) =>
     spawnSync(command[0]!, command.slice(1), {

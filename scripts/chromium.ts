@@ -5,7 +5,10 @@ import type { Machine } from './bubblewrap.ts'
 
 const program = '/usr/bin/chromium'
 
-/** Installs the package where we may; where we may not, the refusal carries the command that does it. */
+/**
+ * Installs the package where we may; where we may not, the refusal carries the command that does
+ * it.
+ */
 export function installChromium({ path, isRoot, say }: Machine): void {
   if (probeChromium() === null) return
   const byHand = 'apt-get update && apt-get install --no-install-recommends chromium'

@@ -1,10 +1,16 @@
-/** Checks docs/invariants.md: numbered without a gap, and each invariant shown by a test that exists under that name. */
+/**
+ * Checks docs/invariants.md: numbered without a gap, and each invariant shown by a test that exists
+ * under that name.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const page = 'docs/invariants.md'
 
-/** Everything that is wrong with the page under `root`, one line each. A cell that begins with "planned" is believed. */
+/**
+ * Everything that is wrong with the page under `root`, one line each. A cell that begins with
+ * "planned" is believed.
+ */
 export function checkInvariants(root: string): string[] {
   const problems: string[] = []
   let count = 0

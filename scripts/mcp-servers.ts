@@ -1,4 +1,7 @@
-/** The MCP servers that others wrote and tests start, the hosts that use us, and the suite that holds us to the protocol, at the versions that were tested. */
+/**
+ * The MCP servers that others wrote and tests start, the hosts that use us, and the suite that
+ * holds us to the protocol, at the versions that were tested.
+ */
 import type { Packages } from './npm-packages.ts'
 
 export const mcpServers: Packages = {

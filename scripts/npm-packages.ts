@@ -1,4 +1,7 @@
-/** Packages from npm that tests need beside our own, at the versions that were tested, installed once into a folder of theirs. */
+/**
+ * Packages from npm that tests need beside our own, at the versions that were tested, installed
+ * once into a folder of theirs.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +14,10 @@ export const installMsMax = 5 * 60 * 1000
 
 const manifestOf = (packages: Packages) => `${JSON.stringify({ private: true, dependencies: packages }, null, 2)}\n`
 
-/** Beside its place first, so that a killed install leaves nothing that looks ready. None of their own scripts is run. */
+/**
+ * Beside its place first, so that a killed install leaves nothing that looks ready. None of their
+ * own scripts is run.
+ */
 export function installPackages(packages: Packages, { folder, path, say, msMax = installMsMax }: PackagesPlace): void {
   if (probePackages(packages, folder) === null) return
   say(`installing ${Object.keys(packages).length} packages from npm (once)`)

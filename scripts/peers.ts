@@ -1,4 +1,7 @@
-/** The recipe for other durable engines, which the bench of runs is compared with: installed once from npm, each in a folder of its own. */
+/**
+ * The recipe for other durable engines, which the bench of runs is compared with: installed once
+ * from npm, each in a folder of its own.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

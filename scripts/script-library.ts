@@ -1,4 +1,7 @@
-/** The recipe for scripts in Go: its standard library compiled once, inside a box, where the tests look for it. */
+/**
+ * The recipe for scripts in Go: its standard library compiled once, inside a box, where the tests
+ * look for it.
+ */
 import { openScriptBoxes } from '#sandbox'
 
 export type LibraryPlace = { folder: string; say(line: string): void }

@@ -1,4 +1,7 @@
-/** A server for tests that outlives the command that started it: known by its executable, and ended only while it is still the same. */
+/**
+ * A server for tests that outlives the command that started it: known by its executable, and ended
+ * only while it is still the same.
+ */
 import { spawn } from 'node:child_process'
 import {
   mkdirSync,
@@ -18,7 +21,9 @@ type Known = { pid: number; executable: string }
 
 const stopMsMax = 10_000
 
-/** Starts the command once; a second call finds it running. Its output goes to `log` in its folder. */
+/**
+ * Starts the command once; a second call finds it running. Its output goes to `log` in its folder.
+ */
 export function startServer(folder: string, command: Command): number {
   const running = runningServer(folder)
   if (running) return running.pid
@@ -33,7 +38,10 @@ export function startServer(folder: string, command: Command): number {
   return child.pid
 }
 
-/** What runs for this folder, if its pid still belongs to the executable that we started: pids are used again. */
+/**
+ * What runs for this folder, if its pid still belongs to the executable that we started: pids are
+ * used again.
+ */
 export function runningServer(folder: string): Known | null {
   try {
     const known = JSON.parse(readFileSync(pidFile(folder), 'utf8')) as Known

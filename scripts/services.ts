@@ -1,4 +1,7 @@
-/** Real servers for tests: `node scripts/services.ts up NAME… | down [NAME…] | status`, installed once, on loopback, outside the repository. */
+/**
+ * Real servers for tests: `node scripts/services.ts up NAME… | down [NAME…] | status`, installed
+ * once, on loopback, outside the repository.
+ */
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -8,16 +11,21 @@ import { isolatedVmVersion } from '#sandbox'
 import { installBubblewrap, probeBubblewrap } from './bubblewrap.ts'
 import { installChromium, probeChromium } from './chromium.ts'
 import { conformance, hosts, mcpServers } from './mcp-servers.ts'
+import { installMinio, probeMinio, startMinio } from './minio.ts'
+import { installNeo4j, probeNeo4j, startNeo4j } from './neo4j.ts'
 import { installPackages, type Packages, probePackages } from './npm-packages.ts'
 import { installPeers, probePeers } from './peers.ts'
 import { installRunsc, probeRunsc } from './runsc.ts'
 import { installLibrary, missingOf } from './script-library.ts'
-import { openAddresses, runningServer } from './server-process.ts'
+import { openAddresses, runningServer, stopServer } from './server-process.ts'
 
 /** Where a recipe keeps its files, and how it tells what takes long. */
 export type Place = { folder: string; say(line: string): void }
 
-/** One thing that tests need. Each step may be repeated; `ready` answers null, or what is missing in words. */
+/**
+ * One thing that tests need. Each step may be repeated; `ready` answers null, or what is missing in
+ * words.
+ */
 export type Recipe = {
   name: string
   install(place: Place): Promise<void>
@@ -56,6 +64,20 @@ const recipes: Recipe[] = [
     start: async () => {},
     ready: ({ folder }) => missingOf(folder),
     stop: async () => {},
+  },
+  {
+    name: 'neo4j',
+    install: async ({ folder, say }) => installNeo4j({ folder, path, say }),
+    start: ({ folder }) => startNeo4j(folder),
+    ready: ({ folder }) => probeNeo4j(folder),
+    stop: ({ folder }) => stopServer(folder),
+  },
+  {
+    name: 'minio',
+    install: async ({ folder, say }) => installMinio({ folder, path, say }),
+    start: ({ folder }) => startMinio(folder),
+    ready: ({ folder }) => probeMinio(folder),
+    stop: ({ folder }) => stopServer(folder),
   },
   fromNpm('mcp-servers', mcpServers),
   fromNpm('hosts', hosts),
@@ -126,7 +148,10 @@ function placeOf({ name }: Recipe, cache: string, say: Place['say']): Place {
   return { folder, say }
 }
 
-/** Held by the kernel for as long as we live, so that two commands at once install once, and a killed one blocks nobody. */
+/**
+ * Held by the kernel for as long as we live, so that two commands at once install once, and a
+ * killed one blocks nobody.
+ */
 function lock(folder: string): Disposable {
   const database = new DatabaseSync(join(folder, 'lock.db'), { timeout: lockMsMax })
   database.exec('BEGIN EXCLUSIVE')

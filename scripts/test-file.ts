@@ -1,4 +1,7 @@
-/** Runs one test file in a process group of its own: what its tests said, and whether it ended well, in time and without leaving anything running. */
+/**
+ * Runs one test file in a process group of its own: what its tests said, and whether it ended well,
+ * in time and without leaving anything running.
+ */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +9,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReportLine, TestReport } from './test-reporter.ts'
 
-/** `counted` is what a test has counted and wants said, as its diagnostics that begin with this word. */
+/**
+ * `counted` is what a test has counted and wants said, as its diagnostics that begin with this
+ * word.
+ */
 export type FileReport = { file: string; tests: TestReport[]; counted: string[]; ms: number; output: string }
 export type FileOptions = { root: string; timeoutMs: number; signal?: AbortSignal }
 type End = { how: string | null; pid: number; output: string }
@@ -33,7 +39,10 @@ export async function runTestFile(file: string, options: FileOptions): Promise<F
   }
 }
 
-/** Ends when the process does; at the time limit or when we are told to stop, its whole group is killed. */
+/**
+ * Ends when the process does; at the time limit or when we are told to stop, its whole group is
+ * killed.
+ */
 function runProcess(file: string, destination: string, { root, timeoutMs, signal }: FileOptions): Promise<End> {
   const args = [`--test-reporter=${reporter}`, `--test-reporter-destination=${destination}`, file]
   // A gate that runs inside a test would make the children believe that they are that test's.
@@ -74,7 +83,10 @@ function linesOf(text: string): ReportLine[] {
     .map((line) => JSON.parse(line) as ReportLine)
 }
 
-/** What no test of the file says: it crashed, it stopped early, it has no test, an error came after its test. */
+/**
+ * What no test of the file says: it crashed, it stopped early, it has no test, an error came after
+ * its test.
+ */
 function failuresOfFile({ how }: End, lines: ReportLine[]): string[] {
   const tests = lines.filter((line) => 'outcome' in line)
   const ended = lines.some((line) => 'end' in line)
@@ -97,7 +109,10 @@ async function leftovers(group: number): Promise<string[]> {
   return [`the file left running: ${names.join(', ')}`]
 }
 
-/** The living processes of a group by name, where the kernel tells (Linux); a zombie is nobody's fault. */
+/**
+ * The living processes of a group by name, where the kernel tells (Linux); a zombie is nobody's
+ * fault.
+ */
 function membersOf(group: number): string[] {
   if (group === 0 || !existsSync('/proc/self/stat')) return []
   return readdirSync('/proc')

@@ -1,4 +1,7 @@
-/** What a test process tells the gate: one line of JSON for each test, and one at the end, so that a missing end is a crash. */
+/**
+ * What a test process tells the gate: one line of JSON for each test, and one at the end, so that a
+ * missing end is a crash.
+ */
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 

@@ -1,4 +1,7 @@
-/** The one gate: `npm test` runs every check and every test, says what was not run and why, and ends with one line that counts. */
+/**
+ * The one gate: `npm test` runs every check and every test, says what was not run and why, and ends
+ * with one line that counts.
+ */
 import { spawn } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,15 +25,15 @@ const checks: Check[] = [
 /** Unit tests that start servers and boxes by the dozen: not for every day. */
 const slow = [
   'src/catalog/catalog.test.ts',
-  'src/catalog/guard.test.ts',
+  'src/catalog/processes/server-reaper.test.ts',
   'src/catalog/hostile.test.ts',
-  'src/catalog/oauth.test.ts',
-  'src/gateway/approvals.test.ts',
-  'src/gateway/elicit.test.ts',
-  'src/gateway/passthrough.test.ts',
-  'src/gateway/progress.test.ts',
-  'src/gateway/stdio.test.ts',
-  'src/run/spent.test.ts',
+  'src/catalog/oauth/oauth.test.ts',
+  'src/gateway/api/approval-routes.test.ts',
+  'src/gateway/elicitation/elicit.test.ts',
+  'src/gateway/passthrough/passthrough-server.test.ts',
+  'src/gateway/mcp/progress.test.ts',
+  'src/gateway/serve-stdio.test.ts',
+  'src/run/budget-spent.test.ts',
   'src/sandbox/escape.test.ts',
   'src/sandbox/isolation.test.ts',
   'src/sandbox/limits.test.ts',
@@ -120,8 +123,8 @@ async function runStage({ name, patterns, except = [], concurrency }: Stage, opt
 }
 
 /**
- * A test file that others import is what they share: its tests, if it has any, run with theirs, also where those others belong to
- * another stage.
+ * A test file that others import is what they share: its tests, if it has any, run with theirs,
+ * also where those others belong to another stage.
  */
 function testFiles(patterns: string[], except: string[], cwd: string): string[] {
   const all = globSync(patterns, { cwd, exclude: ['**/node_modules/**'] })
@@ -146,7 +149,9 @@ function print(outcome: Outcome, name: string, what: string, ms: number): void {
   console.log(`${outcome === 'failed' ? 'FAIL' : 'ok  '}  ${name.padEnd(56)}  ${what}, ${(ms / 1000).toFixed(1)} s`)
 }
 
-/** The end of every run: failures again, what was not run, and the counts alone on the last line. */
+/**
+ * The end of every run: failures again, what was not run, and the counts alone on the last line.
+ */
 function close(entries: Entry[]): number {
   const failed = entries.filter((entry) => entry.outcome === 'failed')
   const skipped = entries.filter((entry) => entry.outcome === 'skipped')

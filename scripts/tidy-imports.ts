@@ -1,4 +1,7 @@
-/** The rules about who may import whom: down the list of folders, through front doors, without cycles. */
+/**
+ * The rules about who may import whom: down the list of folders, through front doors, without
+ * cycles.
+ */
 import { dirname, join, normalize } from 'node:path'
 import { blank } from './blank.ts'
 
@@ -17,6 +20,42 @@ export const folders = [
   'record',
   'model',
 ] as const
+
+/**
+ * Folders that reach the world through the verbs alone, and all that they may import: what they
+ * need of a store, a catalogue, an engine or a box is a verb.
+ */
+const throughVerbs: Partial<Record<string, readonly string[]>> = {
+  show: ['agent', 'gateway', 'verbs', 'sandbox', 'model'],
+  gateway: ['verbs', 'model'],
+}
+
+/**
+ * The rooms of a large folder, from top to bottom. A room has a door of its own (`#run/dag` is
+ * src/run/dag/dag.ts), for its own folder only: the folder's files take any of its rooms, a room
+ * takes the rooms below it.
+ */
+export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>> = {
+  show: ['demo', 'agent', 'serve', 'setup', 'tools', 'runs', 'approvals', 'record', 'tasks', 'text', 'cli'],
+  gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
+  agent: ['models'],
+  run: ['explore', 'dag', 'policy', 'structure', 'schema'],
+  catalog: [
+    'built-in-tools',
+    'built-in',
+    'upstream',
+    'definitions',
+    'mcp',
+    'wire',
+    'processes',
+    'oauth',
+    'search',
+    'index',
+    'schema',
+    'tool-server',
+  ],
+  record: ['export', 'verify', 'writer', 'ledger', 'secrets', 'artifacts', 'disk'],
+}
 
 export type Source = { file: string; text: string }
 export type Problem = { file: string; line: number; problem: string }
@@ -73,6 +112,9 @@ function refusal(file: string, specifier: string, packages: { runtime: Set<strin
 }
 
 function refusalOfSibling(file: string, specifier: string): string | null {
+  const [, folder, ...inside] = file.split('/')
+  if (inside.length === 1 && rooms[folder as keyof typeof rooms]?.includes(specifier.split('/')[1]!))
+    return 'imports a file inside a room instead of its door'
   if (dirname(file) === 'src' && specifier.split('/').length > 2)
     return 'imports a file inside a folder instead of its front door'
   if (isShipped(file) && specifier.endsWith('.test.ts')) return 'imports a test'
@@ -81,15 +123,36 @@ function refusalOfSibling(file: string, specifier: string): string | null {
 
 function refusalOfDoor(file: string, door: string): string | null {
   if (door === 'package') return null
-  if (door === 'test') return isShipped(file) ? 'imports what only tests may' : null
-  const below = folders.indexOf(door as (typeof folders)[number])
+  if (isTestDoor(door)) return isShipped(file) ? 'imports what only tests may' : null
+  const [folder, room] = door.split('/') as [string, string?]
+  if (room !== undefined) return refusalOfRoom(file, folder, room)
+  const below = folders.indexOf(folder as (typeof folders)[number])
   if (below < 0) return 'imports something that is no front door'
   const own = folders.indexOf(file.split('/')[1] as (typeof folders)[number])
   if (!isShipped(file) || dirname(file) === 'src') return null
+  const only = throughVerbs[file.split('/')[1]!]
+  if (only !== undefined && below > own && !only.includes(folder)) return 'reaches past the verbs'
   return below > own ? null : `may not import up or sideways (${folders.join(' > ')})`
 }
 
-function resolve(file: string, specifier: string): string | null {
+/** Helpers of tests: of all, of one folder's (`#test/gateway`), and of those with real servers. */
+function isTestDoor(door: string): boolean {
+  const [top, folder, ...deeper] = door.split('/')
+  if (top !== 'test' || deeper.length > 0) return false
+  return folder === undefined || folder === 'services' || folders.includes(folder as (typeof folders)[number])
+}
+
+function refusalOfRoom(file: string, folder: string, room: string): string | null {
+  const order = rooms[folder as keyof typeof rooms] ?? []
+  if (!order.includes(room)) return 'imports something that is no door'
+  if (!isShipped(file)) return null
+  const [, own, ...inside] = file.split('/')
+  if (own !== folder) return 'imports a room of another folder'
+  const above = inside.length > 1 ? order.indexOf(inside[0]!) : -1
+  return order.indexOf(room) > above ? null : `may not import up or sideways (${folder}: ${order.join(' > ')})`
+}
+
+export function resolve(file: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier))
   return specifier.startsWith('#') ? doorFile(specifier.slice(1)) : null
 }
@@ -97,7 +160,7 @@ function resolve(file: string, specifier: string): string | null {
 /** Where a name of the imports map must lead. */
 export function doorFile(door: string): string {
   if (door === 'package') return 'package.json'
-  return door === 'test' ? 'test/test.ts' : `src/${door}/${door}.ts`
+  return `${isTestDoor(door) ? '' : 'src/'}${door}/${door.split('/').at(-1)}.ts`
 }
 
 /** One cycle for each file that closes one, found depth first. */

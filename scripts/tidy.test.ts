@@ -20,7 +20,7 @@ const manifest = JSON.stringify({
 })
 
 /** What tidy() says about a tree of these files, as it is printed. */
-function problemsOf(files: Record<string, string>): string[] {
+function problemsOf(files: Record<string, string>, functions: Record<string, number> = {}): string[] {
   const root = mkdtempSync(join(tmpdir(), 'tidy-'))
   try {
     const doors = { 'src/run/run.ts': good, 'src/model/model.ts': good, 'package.json': manifest }
@@ -28,7 +28,7 @@ function problemsOf(files: Record<string, string>): string[] {
       mkdirSync(dirname(join(root, file)), { recursive: true })
       writeFileSync(join(root, file), text)
     }
-    return tidy(root).map(({ file, line, problem }) => `${file}:${line}: ${problem}`)
+    return tidy(root, { files: {}, functions }).map(({ file, line, problem }) => `${file}:${line}: ${problem}`)
   } finally {
     rmSync(root, { recursive: true })
   }
@@ -45,7 +45,7 @@ const order = 'show > gateway > fleet > agent > verbs > learn > run > catalog > 
 
 test('tidy() lets a good tree pass', () => {
   const files = {
-    'src/main.ts': `${good}import about from '#package' with { type: 'json' }\nimport { run } from '#run'\nexport const home = process.env.METIER_HOME ?? run\n`,
+    'src/main.ts': `${good}import about from '#package' with { type: 'json' }\nimport { run } from '#run'\nconsole.log(process.env.METIER_HOME ?? run)\n`,
     'src/run/engine.ts': `${good}import { z } from 'zod'\nimport type { Id } from '#model'\nexport const id = z as Id\n`,
     'src/run/run.ts': `// The front door.\nexport * from './engine.ts'\n`,
     'src/model/x.test.ts': `${good}import '#run'\nimport '#test'\nimport 'typescript'\nimport './model.ts'\nprocess.env.LONG\n`,
@@ -59,24 +59,50 @@ test('tidy() lets a good tree pass', () => {
 test('tidy() lets imports go down the list of folders only', () => {
   const refusal = `src/model/a.ts:2: may not import up or sideways (${order}): '#run'`
   assert.equal(problemOf('src/model/a.ts', "import '#run'"), refusal)
-  assert.equal(problemOf('src/model/a.ts', "export type { A } from '#run'"), refusal)
+  assert.equal(problemOf('src/model/a.ts', "import type { A } from '#run'"), refusal)
   assert.equal(problemOf('src/model/a.ts', "const a = await import('#run')"), refusal)
   assert.match(problemOf('src/run/a.ts', "import '#run'") ?? '', /may not import up or sideways/)
   assert.match(problemOf('src/run/a.ts', "import '#show'") ?? '', /may not import up or sideways/)
   assert.equal(problemOf('src/run/a.ts', "import '#model'"), undefined)
 })
 
+test('tidy() lets show and gateway reach the world through the verbs only', () => {
+  for (const below of ['record', 'catalog', 'run', 'tasks'])
+    for (const above of ['show', 'gateway'])
+      assert.match(
+        problemOf(`src/${above}/${above}.ts`, `const a = await import('#${below}')`) ?? '',
+        /reaches past the verbs/,
+      )
+  assert.match(problemOf('src/gateway/gateway.ts', "import '#sandbox'") ?? '', /reaches past the verbs/)
+  assert.equal(problemOf('src/gateway/gateway.ts', "import '#model'"), undefined)
+})
+
 test('tidy() lets nobody past a front door', () => {
   assert.match(
     problemOf('src/run/a.ts', "import '#model/ids.ts'") ?? '',
-    /^src\/run\/a.ts:2: imports something that is no front door/,
+    /^src\/run\/a.ts:2: imports something that is no door/,
   )
   assert.match(
     problemOf('src/main.ts', "import './run/engine.ts'") ?? '',
     /^src\/main.ts:2: imports a file inside a folder/,
   )
   assert.match(problemOf('src/run/a.ts', "import '#test'") ?? '', /imports what only tests may/)
+  assert.match(problemOf('src/run/a.ts', "import '#test/run'") ?? '', /imports what only tests may/)
+  assert.match(problemOf('src/run/a.test.ts', "import '#test/nothing'") ?? '', /no door/)
   assert.match(problemOf('src/run/a.ts', "import './a.test.ts'") ?? '', /imports a test/)
+})
+
+test('tidy() lets a room be entered by its own folder only, through its door', () => {
+  const door = { 'src/run/structure/structure.ts': good, 'src/record/record.ts': good }
+  const said = (file: string, line: string) => problemsOf({ ...door, [file]: `${good}${line}\n` })
+  assert.deepEqual(said('src/run/a.ts', "import '#run/structure'"), [])
+  assert.deepEqual(said('src/run/structure/a.ts', "import './structure.ts'"), [])
+  assert.deepEqual(said('test/a.ts', "import '#run/structure'"), [])
+  assert.match(said('src/run/a.ts', "import './structure/structure.ts'")[0] ?? '', /inside a room instead of its door/)
+  assert.match(said('src/run/a.ts', "import '#run/attic'")[0] ?? '', /imports something that is no door/)
+  assert.match(said('src/verbs/verbs.ts', "import '#run/structure'")[0] ?? '', /imports a room of another folder/)
+  assert.match(said('src/run/structure/a.ts', "import '#run/structure'")[0] ?? '', /may not import up or sideways/)
+  assert.match(said('src/run/structure/a.ts', "import '#run'")[0] ?? '', /may not import up or sideways/)
 })
 
 test('tidy() refuses to climb out of a folder', () => {
@@ -148,6 +174,45 @@ test('tidy() bounds the length of shipped files', () => {
   const long = (lines: number) => good + 'export {}\n'.repeat(lines - 1)
   assert.deepEqual(problemsOf({ 'src/run/a.ts': long(300), 'src/run/a.test.ts': long(900) }), [])
   assert.deepEqual(problemsOf({ 'src/run/a.ts': long(301) }), ['src/run/a.ts:301: has 301 lines: is it one idea?'])
+})
+
+test('tidy() bounds functions, except those on a list that only shrinks', () => {
+  const long = (lines: number) => `${good}export function f() {\n${'  g()\n'.repeat(lines - 2)}}\nf()\n`
+  const use = `${good}import { f } from './a.ts'\nf()\n`
+  const said = (lines: number, exempt?: Record<string, number>) =>
+    problemsOf({ 'src/run/a.ts': long(lines), 'src/run/run.ts': use }, exempt).map((problem) => problem.slice(13))
+  assert.deepEqual(said(70), [])
+  assert.deepEqual(said(71), ['2: "f" has 71 lines: does it do one thing?'])
+  assert.deepEqual(said(71, { 'src/run/a.ts#f': 71 }), [])
+  assert.match(said(80, { 'src/run/a.ts#f': 90 })[0] ?? '', /is exempt with 90 lines and has 80: lower the exemption/)
+  assert.match(said(60, { 'src/run/a.ts#f': 71 })[0] ?? '', /is exempt with 71 lines and has 60/)
+})
+
+test('tidy() refuses exports that nothing imports', () => {
+  const files = {
+    'src/run/a.ts': `${good}export const used = 1\nexport type Unused = 1\nexport const lazy = 2\n`,
+    'src/run/run.ts': `${good}import { used } from './a.ts'\nconst { lazy } = await import('./a.ts')\nused + lazy\n`,
+  }
+  assert.deepEqual(problemsOf(files), ['src/run/a.ts:3: exports "Unused", which nothing imports'])
+})
+
+test('tidy() refuses exported names in words that no reader can look up', () => {
+  const said = (name: string) => {
+    const use = `${good}import { ${name} } from './a.ts'\n${name}\n`
+    return problemsOf({ 'src/run/a.ts': `${good}export const ${name} = 1\n`, 'src/run/run.ts': use })
+  }
+  for (const name of ['told', 'wholeTold', 'Heard', 'openDesk', 'kinOf'])
+    assert.match(said(name)[0] ?? '', new RegExp(`^src/run/a.ts:2: "${name}" says ".*" where the field has a noun`))
+  for (const name of ['inFlight', 'untilKnown', 'toldOnce', 'planOf']) assert.deepEqual(said(name), [], name)
+})
+
+test('tidy() bounds the width of comments, and of nothing else', () => {
+  const wide = 'x'.repeat(100)
+  const problem = /:2: has a comment of 10\d columns: at most 100/
+  for (const comment of [`// ${wide}`, `/** ${wide} */`, `/* ${wide} */`])
+    assert.match(problemOf('scripts/a.ts', comment) ?? '', problem)
+  assert.equal(problemOf('scripts/a.ts', `const text = '// ${wide}'`), undefined)
+  assert.equal(problemOf('scripts/a.ts', `const text = \`\n// ${wide}\n\``), undefined)
 })
 
 test('tidy() refuses names that end in an empty word', () => {

@@ -1,4 +1,7 @@
-/** Tests of the check of docs/traceability.md: the page as it is passes, and each kind of lie in it is seen. */
+/**
+ * Tests of the check of docs/traceability.md: the page as it is passes, and each kind of lie in it
+ * is seen.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Checks docs/traceability.md: every requirement has one line, and every claim in it a module and a test that exist. Then the invariants. */
+/**
+ * Checks docs/traceability.md: every requirement has one line, and every claim in it a module and a
+ * test that exist. Then the invariants.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { checkInvariants } from './invariants.ts'

@@ -1,31 +1,31 @@
-/** argv and environment become one frozen configuration and one command; nothing else reads the environment. */
+/**
+ * argv and environment become one frozen configuration and one command; nothing else reads the
+ * environment.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { enableCompileCache } from 'node:module'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from '#model'
+import { AppError, type Config, parseConfig } from '#model'
 import about from '#package' with { type: 'json' }
-import type { Context, Parsed } from '#show'
-import type { RecordVerbs, Verbs } from '#verbs'
-
-enableCompileCache()
-const { AppError, parseConfig } = await import('#model')
-const {
+import {
+  type Context,
   checkHome,
   checkOpenFiles,
   exit,
   exitSoon,
   exportSpans,
-  readCommand,
   openTerminal,
+  type Parsed,
+  readCommand,
   readTelemetry,
   runCommand,
   showError,
   stopOnSignals,
-  untilSettled,
   UsageError,
-} = await import('#show')
+  untilSettled,
+} from '#show'
+import type { OpenHome, RecordVerbs, Verbs } from '#verbs'
 
 const { env, argv } = process
 const stop = new AbortController()
@@ -56,19 +56,21 @@ async function main(words: string[]): Promise<number> {
 }
 
 async function perform(parsed: Parsed): Promise<number> {
+  let home: Promise<OpenHome> | undefined
   let reading: Promise<RecordVerbs> | undefined
   let opened: Promise<Verbs> | undefined
   const { config, fault } = configFor(parsed)
   if (!parsed.command.unconfigured) checkHome(config.home)
-  const read = async () => {
+  const openOnce = async () => {
     checkOpenFiles()
-    const { openRecordVerbs } = await import('#verbs')
-    return openRecordVerbs(config, surroundings)
+    const { openHome } = await import('#verbs')
+    return openHome(config, surroundings)
   }
-  const record = () => (reading ??= read())
+  const atHome = () => (home ??= openOnce())
+  const record = () => (reading ??= atHome().then((opened) => opened.record()))
   const open = async () => {
-    const { openVerbs } = await import('#verbs')
-    return openVerbs(config, surroundings, await record())
+    await record()
+    return (await atHome()).verbs()
   }
   const log = parsed.options.quiet === true ? () => {} : note
   const telemetry = readTelemetry(env)
@@ -78,6 +80,7 @@ async function perform(parsed: Parsed): Promise<number> {
     home: homedir(),
     homeOption: homeOptionFor(config),
     log,
+    sessions: async () => (await import('#agent')).sessionKit,
     ...(spans === null ? {} : { settled: spans.settled }),
   }
   const context: Context = {
@@ -118,7 +121,10 @@ async function perform(parsed: Parsed): Promise<number> {
   }
 }
 
-/** A failure to close is told beside the outcome of the command, and never in its place: that one names the run. */
+/**
+ * A failure to close is told beside the outcome of the command, and never in its place: that one
+ * names the run.
+ */
 async function closed(opened: Promise<RecordVerbs> | undefined): Promise<void> {
   // Whoever asked for verbs that could not be opened was told.
   const verbs = await opened?.catch(() => undefined)
@@ -133,7 +139,7 @@ function interruption(): Promise<number> {
   })
 }
 
-type Found = { config: Config; fault: InstanceType<typeof AppError> | null }
+type Found = { config: Config; fault: AppError | null }
 
 /** Whoever diagnoses is told what is wrong with the configuration, and goes on without it. */
 function configFor({ options, command }: Parsed): Found {
@@ -156,7 +162,10 @@ function readConfig({ config: named, home }: Parsed['options'], unconfigured: bo
   return parseConfig({ file, text, home: homeFolder(home, file), env, directory })
 }
 
-/** What the same command without options, in this folder, would have to be told to work with this configuration and home. */
+/**
+ * What the same command without options, in this folder, would have to be told to work with this
+ * configuration and home.
+ */
 function homeOptionFor({ file, home }: Config): string {
   const plain = env.METIER_CONFIG ? resolve(env.METIER_CONFIG) : nearestConfig(process.cwd())
   const isNamed = file !== null && file !== plain

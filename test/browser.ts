@@ -1,4 +1,7 @@
-/** A real browser for tests, spoken to over the DevTools protocol: it opens pages, evaluates in them, presses keys and takes pictures. */
+/**
+ * A real browser for tests, spoken to over the DevTools protocol: it opens pages, evaluates in
+ * them, presses keys and takes pictures.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +18,9 @@ export const browserProgram = programs.find((path) => existsSync(path)) ?? null
 export type Page = {
   /** Resolves when the page has loaded. */
   open(url: string): Promise<void>
-  /** The value of an expression in the page; what it makes the page load is waited for with `loads`. */
+  /**
+   * The value of an expression in the page; what it makes the page load is waited for with `loads`.
+   */
   evaluate(expression: string): Promise<unknown>
   loads(action: () => Promise<unknown>): Promise<void>
   /** A PNG of what is seen. */

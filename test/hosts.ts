@@ -1,4 +1,7 @@
-/** Real hosts for tests, with a home of their own and a model on loopback that says what the test wrote down. */
+/**
+ * Real hosts for tests, with a home of their own and a model on loopback that says what the test
+ * wrote down.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -22,7 +25,10 @@ export const hostsMissing = existsSync(claudeProgram) ? false : 'needs hosts: no
 
 type Said = { code: number | null; stdout: string; stderr: string }
 
-/** One prompt to Claude Code without a screen: it answers every form by closing it. `goesOn` continues the last conversation. */
+/**
+ * One prompt to Claude Code without a screen: it answers every form by closing it. `goesOn`
+ * continues the last conversation.
+ */
 export async function claude(space: Workspace, stub: Stub, prompt: string, goesOn = false): Promise<Said> {
   const args = ['-p', prompt, '--output-format', 'json', '--allowedTools', 'mcp__metier__*']
   return said(start(space, claudeProgram, [...args, ...(goesOn ? ['--continue'] : [])], claudeEnv(stub)))
@@ -40,7 +46,10 @@ const claudeEnv = ({ url }: Stub) => ({
   DISABLE_AUTOUPDATER: '1',
 })
 
-/** Claude Code on a screen, after `metier connect claude-code`; what it asks at its first start is answered beforehand. */
+/**
+ * Claude Code on a screen, after `metier connect claude-code`; what it asks at its first start is
+ * answered beforehand.
+ */
 export async function claudeScreen(t: Scope, space: Workspace, stub: Stub): Promise<Screen> {
   const file = join(space.folder, '.claude.json')
   const projects = { [space.folder]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } }
@@ -54,13 +63,17 @@ export async function claudeScreen(t: Scope, space: Workspace, stub: Stub): Prom
   return screen
 }
 
-/** Codex on a screen, after `metier connect codex`, with nothing said about which tools it may use without asking. */
+/**
+ * Codex on a screen, after `metier connect codex`, with nothing said about which tools it may use
+ * without asking.
+ */
 export async function codexScreen(t: Scope, space: Workspace, stub: Stub): Promise<Screen> {
   chooseModel(space, stub)
   const file = join(space.folder, '.codex', 'config.toml')
   const trusted = `[projects."${space.folder}"]\ntrust_level = "trusted"`
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n\n${trusted}\n`)
-  // With settings on its command line it starts no server in the background, which would outlive the screen.
+  // With settings on its command line it starts no server in the background, which would outlive
+  // the screen.
   const command = [process.execPath, codexProgram, ...patience]
   const env = { ...baseEnv(space), STUB_KEY: 'stub' }
   const screen = await openScreen(t, { command, folder: space.folder, env })
@@ -74,14 +87,20 @@ export async function codex(space: Workspace, stub: Stub, prompt: string): Promi
   return said(start(space, codexProgram, ['exec', '--skip-git-repo-check', ...settings, prompt], { STUB_KEY: 'stub' }))
 }
 
-/** Codex otherwise speaks to its model before its servers have started, and asks about every tool that may do harm: that is our part. */
+/**
+ * Codex otherwise speaks to its model before its servers have started, and asks about every tool
+ * that may do harm: that is our part.
+ */
 const patience = ['-c', 'mcp_servers.metier.required=true', '-c', 'mcp_servers.metier.startup_timeout_sec=60']
 const settings = [...patience, ...['-c', 'mcp_servers.metier.default_tools_approval_mode="approve"']]
 
 type Form = { serverName: string; message: string }
 type Reply = { action: 'accept' | 'decline' | 'cancel'; content: object | null }
 
-/** One prompt to Codex as editors embed it, with a human who answers its forms; resolves when the turn is over. */
+/**
+ * One prompt to Codex as editors embed it, with a human who answers its forms; resolves when the
+ * turn is over.
+ */
 export async function codexWithHuman(
   t: Scope,
   space: Workspace,

@@ -1,9 +1,15 @@
-/** A language model that says what a test wrote down, over the two protocols that hosts speak: a real host then does the rest. */
+/**
+ * A language model that says what a test wrote down, over the two protocols that hosts speak: a
+ * real host then does the rest.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Scope } from './scope.ts'
 
-/** What the model does next, after so many results of tools: a call of one of ours, or its last words. */
+/**
+ * What the model does next, after so many results of tools: a call of one of ours, or its last
+ * words.
+ */
 export type Step = { tool: string; input: object } | { say: string }
 export type Stub = {
   url: string

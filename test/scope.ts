@@ -1,4 +1,7 @@
-/** What everything that tests start belongs to: a scope that cleans up at its end, and a folder of its own. */
+/**
+ * What everything that tests start belongs to: a scope that cleans up at its end, and a folder of
+ * its own.
+ */
 import type { TestContext } from 'node:test'
 import type { Verbs } from '#verbs'
 

@@ -1,4 +1,7 @@
-/** A program on a real terminal screen (tmux), for tests: what a person sees of it, and the keys that a person presses. */
+/**
+ * A program on a real terminal screen (tmux), for tests: what a person sees of it, and the keys
+ * that a person presses.
+ */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -19,7 +22,10 @@ export type Screen = {
   text(): Promise<string>
   /** Keys by tmux's names (`Enter`, `Down`, `Escape`, `C-c`), one after the other. */
   press(...keys: string[]): Promise<void>
-  /** Presses a key until the screen shows what it is pressed for: a program that is just drawing may miss a key. */
+  /**
+   * Presses a key until the screen shows what it is pressed for: a program that is just drawing may
+   * miss a key.
+   */
   pressUntil(key: string, wanted: RegExp): Promise<string>
   /** Types one line and, once it stands there, ends it with Enter. */
   enter(line: string): Promise<void>
@@ -57,7 +63,8 @@ export async function openScreen(t: Scope, options: ScreenOptions): Promise<Scre
     'remain-on-exit',
     'on',
   )
-  // By its process: the folder with the socket may be gone by then. It hangs up on whatever runs in it.
+  // By its process: the folder with the socket may be gone by then. It hangs up on whatever runs in
+  // it.
   const server = Number(await tmux('display-message', '-p', '#{pid}'))
   t.after(() => void process.kill(server, 'SIGTERM'))
   const text = () => tmux('capture-pane', '-p', '-t', ':0')
@@ -98,5 +105,8 @@ export async function openScreen(t: Scope, options: ScreenOptions): Promise<Scre
 const keyMs = 200
 /** How long a key is given to show its effect before it is pressed again. */
 const pressMs = 1500
-/** Programs take keys that follow each other at once for pasted text, in which Enter is a line break. */
+/**
+ * Programs take keys that follow each other at once for pasted text, in which Enter is a line
+ * break.
+ */
 const pasteMs = 1000

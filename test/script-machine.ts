@@ -1,4 +1,7 @@
-/** What the tests of script boxes share: the tiers of this machine, boxes with a state folder of their own, and a look at what is left. */
+/**
+ * What the tests of script boxes share: the tiers of this machine, boxes with a state folder of
+ * their own, and a look at what is left.
+ */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
@@ -40,7 +43,10 @@ export function lodge(tiers: ScriptTier[], options: Partial<ScriptBoxesOptions> 
   return { boxes, folder, close }
 }
 
-/** Everything that boxes of this process, or of that state folder, may have left behind; empty when all is well. */
+/**
+ * Everything that boxes of this process, or of that state folder, may have left behind; empty when
+ * all is well.
+ */
 export function leftovers(folder: string): string[] {
   const mine = (name: string) => name.includes(`-${process.pid}-`)
   return [
@@ -77,8 +83,8 @@ export function cgroups(): string[] {
 }
 
 /**
- * A bubblewrap that stays in one instant of its start: it has asked to die with its parent, its inner process waits for its word, and the word
- * does not come.
+ * A bubblewrap that stays in one instant of its start: it has asked to die with its parent, its
+ * inner process waits for its word, and the word does not come.
  */
 export function heldBubblewrap(folder: string): string {
   const [file, never] = [join(folder, 'bwrap'), join(folder, 'never')]
@@ -89,7 +95,10 @@ export function heldBubblewrap(folder: string): string {
   return file
 }
 
-/** The processes below this one, when one of them is an inner process of bubblewrap that waits; those left are ended with the test. */
+/**
+ * The processes below this one, when one of them is an inner process of bubblewrap that waits;
+ * those left are ended with the test.
+ */
 export async function startingBelow(t: Scope, pid: number): Promise<number[]> {
   const name = (one: number) => readFileSync(`/proc/${one}/comm`, 'utf8').trim()
   const isInner = (one: number) => name(one) === 'bwrap' && children(one).length === 0

@@ -1,31 +1,28 @@
-/** What tests share: a workspace of their own, Métier driven from outside through its command line, and a witness of effects. */
+/**
+ * What tests share: a workspace of their own, Métier driven from outside through its command line,
+ * and a witness of effects.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseConfig } from '#model'
+import { openStore, type Store } from '#record'
 import { openVerbs, type Verbs } from '#verbs'
 import type { Scope, Workspace } from './scope.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 export const binary = join(root, 'bin', 'metier')
 
 export type Effect = { tool: string; args: Record<string, unknown>; phase: 'begun' | 'done'; pid: number }
 
-/** A folder that goes when the test ends. */
-export function temporaryFolder(t: Scope, before: () => Promise<void> = async () => {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'metier-test-'))
-  t.after(async () => {
-    await before()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  })
-  return folder
-}
-
-/** A configuration with the effects server, whose every effect is written into the witness file by the server itself. */
+/**
+ * A configuration with the effects server, whose every effect is written into the witness file by
+ * the server itself.
+ */
 export function workspace(
   t: Scope,
   { env = {}, config = {} }: { env?: Record<string, string>; config?: object } = {},
@@ -47,13 +44,17 @@ export function workspace(
   return { folder, witness, file, home: join(folder, 'home'), opened }
 }
 
+/** The verbs, and the store below them: tests look where nothing else may. */
+export type TestVerbs = Verbs & { store: Store }
+
 /** Métier in this process, closed before the workspace goes. */
-export async function openSpace(space: Workspace): Promise<Verbs> {
+export async function openSpace(space: Workspace, log?: (line: string) => void): Promise<TestVerbs> {
   const text = readFileSync(space.file, 'utf8')
   const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
-  const verbs = await openVerbs(config, { path: process.env.PATH! })
+  const store = await openStore({ home: config.home })
+  const verbs = await openVerbs(config, { path: process.env.PATH!, ...(log && { log }) }, store)
   space.opened.push(verbs)
-  return verbs
+  return { ...verbs, store }
 }
 
 /** Whoever asks in a test, and waits to the end. */
@@ -87,7 +88,10 @@ function start(space: Workspace, args: string[], env: Record<string, string> = {
   return spawn(binary, args, { cwd: space.folder, env: { ...base, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
 }
 
-/** Runs one command to its end; `killWhen` is asked every two milliseconds whether it is time for a SIGKILL. */
+/**
+ * Runs one command to its end; `killWhen` is asked every two milliseconds whether it is time for a
+ * SIGKILL.
+ */
 export async function metier(space: Workspace, args: string[], options: RunOptions = {}): Promise<Ran> {
   const child = start(space, args, options.env)
   const out: Buffer[] = []
@@ -167,7 +171,10 @@ export function dice(seed: number): () => number {
 export * from './browser.ts'
 export * from './hosts.ts'
 export * from './model-stub.ts'
+export * from './provider-stub.ts'
+export * from './sample-record.ts'
 export type { Scope, Workspace } from './scope.ts'
 export * from './screens.ts'
 export * from './script-machine.ts'
 export type { Authorization } from './servers/authorization.ts'
+export { temporaryFolder } from './temporary-folder.ts'

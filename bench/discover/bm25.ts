@@ -1,4 +1,7 @@
-/** Robertson's formula as it stands in the textbooks (k1 = 1.2, b = 0.75), plain or over stems: what others' searches do. */
+/**
+ * Robertson's formula as it stands in the textbooks (k1 = 1.2, b = 0.75), plain or over stems: what
+ * others' searches do.
+ */
 import type { Item } from './sets.ts'
 
 type Rank = (intent: string) => string[]
@@ -9,7 +12,9 @@ const small = new Set(
   with would you your`.split(/\s+/),
 )
 
-/** Over name and description; `stem` adds parameters, takes names apart, and leaves small words out. */
+/**
+ * Over name and description; `stem` adds parameters, takes names apart, and leaves small words out.
+ */
 export function bm25(corpus: readonly Item[], stem: ((word: string) => string) | null): Rank {
   const wordsOf = (text: string) => {
     const apart = stem === null ? text : text.replace(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll('_', ' ')

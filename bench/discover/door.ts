@@ -1,4 +1,7 @@
-/** discover as a host calls it: an MCP client, over HTTP, at a real gateway with default settings and the given servers. */
+/**
+ * discover as a host calls it: an MCP client, over HTTP, at a real gateway with default settings
+ * and the given servers.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +39,10 @@ export async function openDoor(serversIn: (folder: string) => object): Promise<D
   }
 }
 
-/** A catalogue of these tools, asked by what they are called in the set; names that MCP does not allow or that are there twice are made new. */
+/**
+ * A catalogue of these tools, asked by what they are called in the set; names that MCP does not
+ * allow or that are there twice are made new.
+ */
 export async function openCatalogue(items: readonly Item[]): Promise<Door> {
   const byName = new Map<string, string>()
   const tools = items.map((item) => {

@@ -1,7 +1,8 @@
 /**
- * A hundred tasks as people say them, over the tools of real servers, each with the tools that would do.
- * They were written from the names of the tools alone, before any ranking of them was looked at, and are not changed after.
- * Words and weights may be chosen on the odd ones (first, third …); the even ones are held out and only measured.
+ * A hundred tasks as people say them, over the tools of real servers, each with the tools that
+ * would do. They were written from the names of the tools alone, before any ranking of them was
+ * looked at, and are not changed after. Words and weights may be chosen on the odd ones (first,
+ * third …); the even ones are held out and only measured.
  */
 export type Sentence = { text: string; fits: readonly string[] }
 

@@ -1,4 +1,7 @@
-/** An MCP server over stdio that lists the tools of a file and does nothing: `node tools-server.ts FILE`. */
+/**
+ * An MCP server over stdio that lists the tools of a file and does nothing: `node tools-server.ts
+ * FILE`.
+ */
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

@@ -1,4 +1,7 @@
-/** A file in which one page is written and synced at a time, without ever growing: what durability costs at least. */
+/**
+ * A file in which one page is written and synced at a time, without ever growing: what durability
+ * costs at least.
+ */
 import { fdatasyncSync, openSync, writeSync } from 'node:fs'
 
 const pageBytes = 4096

@@ -1,4 +1,7 @@
-/** The least that anything durable in between can cost: it copies bytes, reads none of them, and syncs one page to disk before and after. */
+/**
+ * The least that anything durable in between can cost: it copies bytes, reads none of them, and
+ * syncs one page to disk before and after.
+ */
 import { spawn } from 'node:child_process'
 import { openJournal } from './journal.ts'
 

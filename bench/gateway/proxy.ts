@@ -1,4 +1,7 @@
-/** The least that a durable gateway on this SDK can cost: it passes a call on, and syncs one page to disk before and after. */
+/**
+ * The least that a durable gateway on this SDK can cost: it passes a call on, and syncs one page to
+ * disk before and after.
+ */
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { type CallToolResult, Server } from '@modelcontextprotocol/server'

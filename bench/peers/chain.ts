@@ -1,11 +1,16 @@
-/** The work that every engine is timed with: a chain of ten steps, many runs at once, each step with a payload of 256 bytes. */
+/**
+ * The work that every engine is timed with: a chain of ten steps, many runs at once, each step with
+ * a payload of 256 bytes.
+ */
 import { constants, setPriority } from 'node:os'
 
 export const steps = 10
 export const atOnce = 64
 export const payload = 'x'.repeat(240)
 
-/** Other programs on the machine are no part of the comparison; where we may not say so, they are. */
+/**
+ * Other programs on the machine are no part of the comparison; where we may not say so, they are.
+ */
 export function preferUs(): void {
   try {
     setPriority(constants.priority.PRIORITY_HIGHEST)

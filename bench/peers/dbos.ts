@@ -1,4 +1,7 @@
-/** The chain on DBOS: ten steps of a workflow, each on record in Postgres before the next. `node dbos FOLDER URL RUNS`. */
+/**
+ * The chain on DBOS: ten steps of a workflow, each on record in Postgres before the next. `node
+ * dbos FOLDER URL RUNS`.
+ */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

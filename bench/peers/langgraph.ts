@@ -1,4 +1,7 @@
-/** The chain on LangGraph: ten nodes, a checkpoint in SQLite before each next one. `node langgraph FOLDER FILE RUNS`. */
+/**
+ * The chain on LangGraph: ten nodes, a checkpoint in SQLite before each next one. `node langgraph
+ * FOLDER FILE RUNS`.
+ */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,7 @@
-/** The chain on Mastra: ten steps of a workflow, its snapshot in LibSQL after each. `node mastra FOLDER FILE RUNS`. */
+/**
+ * The chain on Mastra: ten steps of a workflow, its snapshot in LibSQL after each. `node mastra
+ * FOLDER FILE RUNS`.
+ */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,7 @@
-/** Métier as the benches drive it: a home on disk, real boxes, and a tool behind the broker, in this process or in a server of its own. */
+/**
+ * Métier as the benches drive it: a home on disk, real boxes, and a tool behind the broker, in this
+ * process or in a server of its own.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,14 +38,20 @@ function toolOf(name: string, effect: Tool['effect']): Tool {
 
 const tools = [toolOf('step', 'unsafe'), toolOf('last', 'idempotent')]
 
-/** A step as the peers have it: a function of this process. Everything before and after it is what every run goes through. */
+/**
+ * A step as the peers have it: a function of this process. Everything before and after it is what
+ * every run goes through.
+ */
 export function inProcess(act: (args: Json, tool: string) => Promise<Json> | Json = count): Catalog {
   const none = openCatalog({ servers: {}, folder: tmpdir(), baseEnv: {} })
   return {
     ...none,
     tool: async (id) => tools.find((tool) => tool.id === id),
     problemOfServer: () => null,
-    try: async ({ name }, args): Promise<Try> => ({ outcome: 'answered', ok: true, value: await act(args, name) }),
+    async try({ name }, args, { commit }): Promise<Try> {
+      await commit?.()
+      return { outcome: 'answered', ok: true, value: await act(args, name) }
+    },
     digests: () => ({}),
   }
 }

@@ -1,4 +1,7 @@
-/** The chain on Restate: ten journalled steps of a handler. `node restate FOLDER INGRESS ADMIN PORT RUNS`. */
+/**
+ * The chain on Restate: ten journalled steps of a handler. `node restate FOLDER INGRESS ADMIN PORT
+ * RUNS`.
+ */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,7 @@
-/** The servers that two of the peers need, started for one bench in a folder of their own and ended with it. */
+/**
+ * The servers that two of the peers need, started for one bench in a folder of their own and ended
+ * with it.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, globSync, mkdirSync } from 'node:fs'
@@ -10,7 +13,10 @@ const startMsMax = 60_000
 
 export type Server = { url: string; stop(): Promise<void> }
 
-/** As its makers ship it: every commit is on disk when it is acknowledged. It refuses to run as root, so it gets a user. */
+/**
+ * As its makers ship it: every commit is on disk when it is acknowledged. It refuses to run as
+ * root, so it gets a user.
+ */
 export async function startPostgres(folder: string): Promise<Server> {
   const [bin] = globSync('/usr/lib/postgresql/*/bin').sort().reverse()
   if (bin === undefined) throw new Error('Postgres is not installed (apt-get install postgresql)')

@@ -1,4 +1,7 @@
-/** What the benches of the record share: figures with their spread and their bar, and events of an ordinary size. */
+/**
+ * What the benches of the record share: figures with their spread and their bar, and events of an
+ * ordinary size.
+ */
 import { availableParallelism, constants, cpus, setPriority } from 'node:os'
 import type { EventBodies } from '#model'
 import { openStore, type Store } from '#record'
@@ -72,7 +75,9 @@ export function print(bars: Bar[]): void {
   }
 }
 
-/** Other programs on the machine are no part of the comparison; where we may not say so, they are. */
+/**
+ * Other programs on the machine are no part of the comparison; where we may not say so, they are.
+ */
 export function preferUs(): void {
   try {
     setPriority(constants.priority.PRIORITY_HIGHEST)

@@ -1,4 +1,7 @@
-/** Tests of the catalogue against real MCP servers: what they have, what comes of a try, and that nothing of them stays behind. */
+/**
+ * Tests of the catalogue against real MCP servers: what they have, what comes of a try, and that
+ * nothing of them stays behind.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,9 +9,9 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type Catalog, openCatalog, signatureOf } from '#catalog'
+import { descendantsOf, isAlive, processOf } from '#catalog/processes'
 import { type Json, limits, parseConfig, type Tool, type Try } from '#model'
 import { root, temporaryFolder } from '#test'
-import { descendantsOf, isAlive, processOf } from './descendants.ts'
 
 const effectsServer = join(root, 'test', 'servers', 'effects.ts')
 const erasServer = join(root, 'test', 'servers', 'eras.ts')

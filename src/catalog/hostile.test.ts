@@ -1,13 +1,16 @@
-/** The catalogue against servers that break the protocol on purpose: each gets what it deserves, and the others notice nothing. */
+/**
+ * The catalogue against servers that break the protocol on purpose: each gets what it deserves, and
+ * the others notice nothing.
+ */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Catalog, openCatalog } from '#catalog'
+import { boundedFetch } from '#catalog/wire'
 import { type Json, limits, parseConfig, type Try } from '#model'
 import { temporaryFolder } from '#test'
-import { boundedFetch } from './bounded-fetch.ts'
 
 function open(t: TestContext, servers: Record<string, object>): Catalog {
   const folder = temporaryFolder(t)
@@ -23,7 +26,10 @@ function open(t: TestContext, servers: Record<string, object>): Catalog {
   return catalog
 }
 
-/** Scripts of a server over stdio: what it does when it is called, and when it is asked for its tools. */
+/**
+ * Scripts of a server over stdio: what it does when it is called, and when it is asked for its
+ * tools.
+ */
 type Scripts = { call?: string; list?: string }
 
 const one = `say(id, { tools: [{ name: 'call', inputSchema: { type: 'object' } }] })`

@@ -1,4 +1,7 @@
-/** A server that turns what it says of a tool into an instruction: no agent ever reads it, and a human reads all of it. */
+/**
+ * A server that turns what it says of a tool into an instruction: no agent ever reads it, and a
+ * human reads all of it.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +12,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { done, metier, openSpace, root, workspace } from '#test'
 import { serveHttp } from './gateway.ts'
 
-/** The effects server; once it has turned, the word stands wherever a definition has room for one. */
+/**
+ * The effects server; once it has turned, the word stands wherever a definition has room for one.
+ */
 const turned = (isTurned: boolean) => `
 const write = process.stdout.write.bind(process.stdout)
 const word = 'mallory'
@@ -44,7 +49,6 @@ test('a changed tool speaks to no agent: not over MCP, not in a program, not thr
   const verbs = await openSpace(space)
   const door = await serveHttp({
     verbs,
-    catalog: verbs.catalog,
     host: '127.0.0.1',
     port: 0,
     version: '0',

@@ -1,10 +1,13 @@
-/** discover through the door, as a host calls it: the shape of an answer and its status, with default settings. */
+/**
+ * discover through the door, as a host calls it: the shape of an answer and its status, with
+ * default settings.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '#model'
 import { openSpace, workspace } from '#test'
-import { connect } from './door.test.ts'
+import { connect } from '#test/gateway'
 import { serveHttp } from './gateway.ts'
 
 type Answer = { status: string; results: JsonObject[]; unmatched: string[]; nearest: string[]; silent?: string[] }

@@ -1,23 +1,26 @@
-/** The endpoints of MCP at their paths: /mcp is the surface, or one server whole; /mcp/NAME is the server of that name, whole. */
-import type { Catalog } from '#catalog'
-import { builtInServer } from '#model'
-import type { Forms } from './elicit.ts'
-import { exposedInput } from './exposed.ts'
-import { type McpEndpoint, openMcpEndpoint } from './mcp.ts'
-import type { ProtocolEra } from './on-call.ts'
-import { type Passable, passthroughServers } from './passthrough-door.ts'
-import type { Rate } from './rate.ts'
-import { createMcpServer } from './server.ts'
-import type { Verbs } from './verbs.ts'
+/**
+ * The endpoints of MCP at their paths: /mcp is the surface, or one server whole; /mcp/NAME is the
+ * server of that name, whole.
+ */
+import type { Forms } from '#gateway/elicitation'
+import type { RateLimit } from '#gateway/http'
+import {
+  createSurfaceServer,
+  exposedInputSchema,
+  type McpEndpoint,
+  type McpServers,
+  openMcpEndpoint,
+  type ProtocolEra,
+} from '#gateway/mcp'
+import { passthroughServers } from '#gateway/passthrough'
+import type { Verbs } from '#verbs'
 
-type Options = {
+type EndpointsOptions = {
   verbs: Verbs
   version: string
   log: (line: string) => void
-  executes: Rate
+  executes: RateLimit
   forms: Forms
-  /** The servers that can be passed through; without it there is none. */
-  catalog?: Passable & Pick<Catalog, 'digests'>
   /** The server that stands at /mcp in place of the surface. */
   passthrough?: string
 }
@@ -25,16 +28,18 @@ type Options = {
 export type Endpoints = { at(path: string): McpEndpoint | null } & Pick<McpEndpoint, 'answered' | 'close'>
 
 /** An endpoint is opened when it is first asked for. */
-export function openEndpoints({ verbs, version, log, executes, forms, catalog, passthrough }: Options): Endpoints {
+export function openEndpoints({ verbs, version, log, executes, forms, passthrough }: EndpointsOptions): Endpoints {
   const open = new Map<string, McpEndpoint>()
-  const newServer = (era: ProtocolEra) => createMcpServer(verbs, version, forms, era)
-  const takes = (tool: string) => exposedInput(verbs, tool)
-  const surface = { forSession: () => newServer('legacy'), forRequest: () => newServer('modern'), takes }
+  const newServer = (era: ProtocolEra) => createSurfaceServer(verbs, version, forms, era)
+  const surface: McpServers = {
+    forSession: () => newServer('legacy'),
+    forRequest: () => newServer('modern'),
+    inputSchema: (tool) => exposedInputSchema(verbs, tool),
+  }
   const serversAt = (path: string) => {
-    const name = nameIn(path, passthrough)
+    const name = serverNameIn(path, passthrough)
     if (name === null) return path === '/mcp' ? surface : null
-    if (name === builtInServer || catalog === undefined || !Object.hasOwn(catalog.digests(), name)) return null
-    return passthroughServers({ verbs, catalog, forms, name })
+    return verbs.passthrough.has(name) ? passthroughServers({ verbs, forms, name }) : null
   }
   return {
     at(path) {
@@ -54,7 +59,7 @@ export function openEndpoints({ verbs, version, log, executes, forms, catalog, p
   }
 }
 
-function nameIn(path: string, passthrough: string | undefined): string | null {
+function serverNameIn(path: string, passthrough: string | undefined): string | null {
   if (path === '/mcp') return passthrough ?? null
   try {
     return decodeURIComponent(/^\/mcp\/([^/]+)$/.exec(path)?.[1] ?? '') || null

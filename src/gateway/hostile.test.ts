@@ -1,7 +1,10 @@
-/** The door against clients that do not keep to the protocol: each gets an answer that says so, and the others notice nothing. */
+/**
+ * The door against clients that do not keep to the protocol: each gets an answer that says so, and
+ * the others notice nothing.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { initialize, openDoor, post, send } from './door.test.ts'
+import { initialize, openGateway, post, send } from '#test/gateway'
 
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const meta = {
@@ -13,7 +16,7 @@ const discover = { name: 'discover', arguments: { intent: 'echo' } }
 const call = (id: unknown, params: unknown = discover) => ({ jsonrpc: '2.0', id, method: 'tools/call', params })
 
 test('/mcp answers every message that is none with an error, and goes on', async (t) => {
-  const { url } = await openDoor(t)
+  const { url } = await openGateway(t)
   const { session } = await post(url, initialize)
   const legacy = { ...json, 'mcp-protocol-version': '2025-06-18', 'mcp-session-id': session! }
   const modern = { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'discover' }
@@ -46,7 +49,7 @@ test('/mcp answers every message that is none with an error, and goes on', async
 })
 
 test('/mcp refuses what is nested without end, and takes what is nested deeply', async (t) => {
-  const { url } = await openDoor(t)
+  const { url } = await openGateway(t)
   const { session } = await post(url, initialize)
   const modern = { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'execute' }
   const legacy = { ...json, 'mcp-protocol-version': '2025-06-18', 'mcp-session-id': session! }
@@ -70,7 +73,7 @@ test('/mcp refuses what is nested without end, and takes what is nested deeply',
 })
 
 test('/mcp refuses headers that are too large before anything reads them', async (t) => {
-  const { url } = await openDoor(t)
+  const { url } = await openGateway(t)
   const large = { ...json, 'x-large': 'a'.repeat(60_000) }
   assert.equal((await send(`${url}/mcp`, { method: 'POST', headers: large, body: '{}' })).status, 431)
   const many = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`x-${index}`, 'a']))
@@ -78,7 +81,7 @@ test('/mcp refuses headers that are too large before anything reads them', async
 })
 
 test('/mcp takes an id once at a time: the answer of the first is not given to the second', async (t) => {
-  const { url } = await openDoor(t)
+  const { url } = await openGateway(t)
   const { session } = await post(url, initialize)
   const slow = (id: unknown) =>
     post(url, { ...call(id, { name: 'execute', arguments: { args: { waitMs: 300 } } }) }, session!)
@@ -92,7 +95,7 @@ test('/mcp takes an id once at a time: the answer of the first is not given to t
 })
 
 test('/mcp lets a client open its stream again after it was lost, and only one at a time', async (t) => {
-  const { url } = await openDoor(t)
+  const { url } = await openGateway(t)
   const { session } = await post(url, initialize)
   const headers = { accept: 'text/event-stream', 'mcp-session-id': session!, 'mcp-protocol-version': '2025-06-18' }
   const open = async (more: Record<string, string> = {}) => {
@@ -110,7 +113,7 @@ test('/mcp lets a client open its stream again after it was lost, and only one a
 })
 
 test('/mcp/NAME answers 404 where there is no such server, whatever the name', async (t) => {
-  const { url } = await openDoor(t)
+  const { url } = await openGateway(t)
   for (const name of ['', 'nope', '__proto__', '%E0%A4%A', 'a/b', '..%2f', 'constructor']) {
     const answer = await send(`${url}/mcp/${name}`, { method: 'POST', headers: json, body: JSON.stringify(initialize) })
     assert.equal(answer.status, 404, name)

@@ -1,4 +1,7 @@
-/** A server that hangs at its start keeps nobody from the tools of the others, and has its own known once it is up. */
+/**
+ * A server that hangs at its start keeps nobody from the tools of the others, and has its own known
+ * once it is up.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -75,7 +78,7 @@ test('metier tools lists the others and exits 4 where a server is not up in time
 test('discover waits for a first start that is under way and joins it: the server is started once', async (t) => {
   const { space, start, starts } = slow(t)
   const verbs = await openSpace(space)
-  verbs.catalog.warmUp()
+  verbs.warmUp()
   const asked = [verbs.discover({ intent: 'pay' }, caller), verbs.discover({ intent: 'pay' }, caller)]
   await pause(limits.discoverWaitMsMax + 500)
   start()

@@ -1,4 +1,7 @@
-/** Bytes that nobody can guess, drawn from the system many at a time: asking it for a few costs as much as for many. */
+/**
+ * Bytes that nobody can guess, drawn from the system many at a time: asking it for a few costs as
+ * much as for many.
+ */
 import { randomFillSync } from 'node:crypto'
 
 const pool = Buffer.alloc(4096)

@@ -1,8 +1,9 @@
 /** The whole configuration as one frozen value; parsed once, trusted everywhere. */
+
+import type { Effect, EffectKind } from './effect.ts'
 import type { Tier } from './isolation.ts'
 import type { Json } from './json.ts'
 import type { Budget, PermissionSet } from './plan.ts'
-import type { Effect } from './tool.ts'
 
 type ServerCommon = {
   /** By tool name, without the server's. */
@@ -12,9 +13,15 @@ type ServerCommon = {
   idleMs: number
 }
 
-/** How we get the right to use a server behind an address; without it the server itself says what it needs. */
+/**
+ * How we get the right to use a server behind an address; without it the server itself says what it
+ * needs.
+ */
 export type OauthConfig = {
-  /** `authorization_code`: a person logs in. `client_credentials`: we are the client, and nobody is asked. */
+  /**
+   * `authorization_code`: a person logs in. `client_credentials`: we are the client, and nobody is
+   * asked.
+   */
   grant: 'authorization_code' | 'client_credentials'
   clientId?: string
   clientSecret?: string
@@ -29,7 +36,10 @@ export type OauthConfig = {
   redirectPort: number
 }
 
-/** A box around a server of this machine: what it sees of the disk, where it may write, what it reaches. All else is not there. */
+/**
+ * A box around a server of this machine: what it sees of the disk, where it may write, what it
+ * reaches. All else is not there.
+ */
 export type ServerSandbox = {
   tier: 'os'
   /** Absolute. Those of `write` can be read too. */
@@ -55,10 +65,41 @@ export type ServerConfig =
 
 export type PolicyRule = {
   tool?: string
-  effect?: string
+  effect?: EffectKind
   /** By JSON Pointer. */
   args?: Record<string, Json>
   then: 'allow' | 'ask' | 'deny'
+}
+
+export const providerNames = ['anthropic', 'openai', 'compatible'] as const
+export type ProviderName = (typeof providerNames)[number]
+
+export type ProviderConfig = {
+  /** From the file, else from the provider's usual variable. */
+  apiKey: string | null
+  /** Null: the provider's own address. */
+  baseUrl: string | null
+  /** In dollars for a million tokens; null: what a request costs is not known. */
+  prices: { input: number; output: number } | null
+  contextTokens: number
+}
+
+/** Keys that were given, or the AWS file of this machine that has them. */
+export type S3Credentials =
+  | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+  | { file: string; profile: string }
+
+/** A bucket, or a part of one, of any server that speaks S3. */
+export type S3Config = {
+  endpoint: string
+  region: string
+  bucket: string
+  /** Without slashes at its ends; empty: the whole bucket. */
+  prefix: string
+  /** The bucket stands in the path of an address instead of its host. */
+  forcePathStyle: boolean
+  credentials: S3Credentials
+  maxBytes: number
 }
 
 export type Config = {
@@ -74,19 +115,40 @@ export type Config = {
   approvals: { expireMs: number; webhook: string | null }
   /** `operations`: whether the pure operations of programs are recorded. */
   record: { retentionDays: number | null; secrets: string[]; operations: boolean }
+  /** Where artifacts are: in the folder of the home, or in S3. */
+  artifacts: 'dir' | S3Config
   http: {
     host: string
     port: number
     auth: 'none' | 'token' | 'oauth'
     /** Where clients beyond this machine find us, without a path; null where there are none. */
     url: string | null
-    /** Of oauth: who signs tokens, for whom they must be (null: for our own address), and what they must allow. */
+    /**
+     * Of oauth: who signs tokens, for whom they must be (null: for our own address), and what they
+     * must allow.
+     */
     issuer: string | null
     audience: string | null
     scope: string
     /** Of one client, in a minute. */
     rate: { requests: number; executes: number }
   }
+  /** Where missions and tasks are: a file of the home, or a server that many share. */
+  taskGraph: 'sqlite' | { url: string; user: string; password: string; database: string }
+  /** What `metier agent` does where its options do not say otherwise. */
+  agent: {
+    model: string | null
+    protocol: 'rebound' | 'tool_code'
+    maxSteps: number
+    tokens: number
+    wallMs: number
+    /** Whether the model may use discover, execute and result. */
+    tools: boolean
+  }
+  /** Of language models, by the first word of a model's name. */
+  providers: Record<ProviderName, ProviderConfig>
+  /** Whether runs are shown there too, as missions. */
+  projectRuns: boolean
   /** Values that must never be recorded: what `${VAR}` or a secret-looking name brought in. */
   knownSecrets: string[]
   /** Variables that the file names and the environment does not have. */

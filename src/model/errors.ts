@@ -1,4 +1,7 @@
-/** The one error of the world: a code from one list, a message that says what to do next, and a context a model can act on. */
+/**
+ * The one error of the world: a code from one list, a message that says what to do next, and a
+ * context a model can act on.
+ */
 
 /** What whoever asked can do about it: send other input, send the same again, or stop. */
 export type Fate = 'correct' | 'retry' | 'give_up'
@@ -96,8 +99,8 @@ export class AppError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * An error about a run that has begun. It carries the run's id, and its fate is never `retry`: the same request sent again would begin a second
- * run, and repeat what the first one did.
+ * An error about a run that has begun. It carries the run's id, and its fate is never `retry`: the
+ * same request sent again would begin a second run, and repeat what the first one did.
  */
 export class RunError extends AppError {
   readonly run: string
@@ -117,7 +120,10 @@ export class RunError extends AppError {
   }
 }
 
-/** What can be corrected says so itself; of the rest it is said which run it is about, and what to do instead of sending it again. */
+/**
+ * What can be corrected says so itself; of the rest it is said which run it is about, and what to
+ * do instead of sending it again.
+ */
 function runMessage(run: string, status: string | null, thrown: unknown, { message, fate }: AppError): string {
   const said = thrown instanceof AppError ? message : `Cannot make the answer: ${message}`
   if (fate !== 'retry' || message.includes(run)) return said
@@ -135,7 +141,10 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(fates, code)
 }
 
-/** Whatever was thrown, as an AppError: what we did not foresee is TOOL_INTERNAL_ERROR, with its cause kept. */
+/**
+ * Whatever was thrown, as an AppError: what we did not foresee is TOOL_INTERNAL_ERROR, with its
+ * cause kept.
+ */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)

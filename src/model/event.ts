@@ -1,11 +1,15 @@
-/** One entry of the record, and what each type of it carries. The words here are frozen: others rely on them. */
+/**
+ * One entry of the record, and what each type of it carries. The words here are frozen: others rely
+ * on them.
+ */
 import type { PolicyRule } from './config.ts'
+import type { Effect } from './effect.ts'
 import type { ErrorData } from './errors.ts'
 import type { IsolationReport } from './isolation.ts'
 import type { Json, RawJson } from './json.ts'
-import type { Budget, PermissionSet } from './plan.ts'
+import type { Budget, PermissionSet, Plan } from './plan.ts'
 import type { LogLine } from './program.ts'
-import type { Effect, EffectOrigin, Usage } from './tool.ts'
+import type { EffectOrigin, Usage } from './tool.ts'
 
 /** The home's chain stands beside the runs' under this name. */
 export const homeChain = 'home'
@@ -15,8 +19,9 @@ export type Actor = { kind: 'cli' | 'mcp' | 'http' | 'agent'; name: string }
 export type ToolDiff = { field: string; before?: unknown; after?: unknown }[]
 
 /**
- * Where the argument at `path` of a call comes from: a literal of the plan, the run's `args`, or a call's result, there at
- * `resultPath` (`*` is some item). `computed` is what was made from it, not handed on as it is.
+ * Where the argument at `path` of a call comes from: a literal of the plan, the run's `args`, or a
+ * call's result, there at `resultPath` (`*` is some item). `computed` is what was made from it, not
+ * handed on as it is.
  */
 export type ArgumentOrigin = {
   path: string
@@ -34,7 +39,7 @@ export type EventBodies = {
     /** What stands in for results where nothing is called, and how many paths are looked for. */
     mocks?: unknown
     maxBranches?: number
-    plan: { kind: 'code' | 'dag'; source: unknown; digest: string }
+    plan: { kind: Plan['kind']; source: unknown; digest: string }
     args: Json
     actor: Actor
     permissions: PermissionSet
@@ -48,7 +53,10 @@ export type EventBodies = {
     /** The W3C trace context in which the run was asked for. */
     traceparent?: string
     parent?: string
-    /** `args` are those that the call at the fork gets in place of the program's; `startedAt` is the time of its first turn. */
+    /**
+     * `args` are those that the call at the fork gets in place of the program's; `startedAt` is the
+     * time of its first turn.
+     */
     forkedFrom?: { run: string; at: string; args?: Json; startedAt?: string }
   }
   'call.issued': {
@@ -113,8 +121,9 @@ export type EventBodies = {
   }
   'cancel.asked': { who: string; from: string; reason?: string }
   /**
-   * A line that stands from now on, with the approval in whose answer it was written and the permission set that was in force for
-   * that call; or, with the numbers of its events, one that does not.
+   * A line that stands from now on, with the approval in whose answer it was written and the
+   * permission set that was in force for that call; or, with the numbers of its events, one that
+   * does not.
    */
   'policy.changed': {
     rule: PolicyRule
@@ -141,10 +150,14 @@ export type EventBodies = {
     callCount: number
     ms: number
   }
-  'artifact.stored': { id: string; name: string; bytes: number; digest: string }
+  /** `store` is the bucket that has it, `s3://bucket/prefix`; absent: it is in the home. */
+  'artifact.stored': { id: string; name: string; bytes: number; digest: string; store?: string }
   'run.opened': { run: string }
   'run.closed': { run: string; head: string; count: number }
-  /** `requestKey` is the key of its request; the signature is that of the home, over the rest: nobody else removes a run. */
+  /**
+   * `requestKey` is the key of its request; the signature is that of the home, over the rest:
+   * nobody else removes a run.
+   */
   'run.purged': {
     run: string
     head: string
@@ -159,9 +172,15 @@ export type EventBodies = {
   'tool.pinned': { tool: string; digest: string; diff: ToolDiff }
   'tool.changed': { tool: string; digest: string; diff: ToolDiff }
   'tool.accepted': { tool: string; digest: string; who: string }
-  /** The record was put in place from a backup; `digest` is that of its database. What came after the backup is lost. */
+  /**
+   * The record was put in place from a backup; `digest` is that of its database. What came after
+   * the backup is lost.
+   */
   'ledger.restored': { from: string; digest: string }
-  /** `purges` says that from here on every `run.purged` is signed; checkpoints of older versions lack it. */
+  /**
+   * `purges` says that from here on every `run.purged` is signed; checkpoints of older versions
+   * lack it.
+   */
   'ledger.checkpointed': {
     heads: Record<string, { n: number; hash: string }>
     purges?: 'signed'
@@ -172,5 +191,7 @@ export type EventBodies = {
 
 export type EventType = keyof EventBodies
 
-/** What other processes may put into a run's inbox; its owner takes it from there into the chain. */
+/**
+ * What other processes may put into a run's inbox; its owner takes it from there into the chain.
+ */
 export type InboxType = 'approval.answered' | 'call.settled' | 'cancel.asked'

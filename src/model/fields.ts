@@ -1,4 +1,7 @@
-/** Reads one object of a configuration file field by field: problems and fields that nobody reads are collected, not thrown. */
+/**
+ * Reads one object of a configuration file field by field: problems and fields that nobody reads
+ * are collected, not thrown.
+ */
 import { isObject, type Json } from './json.ts'
 import { nearNames } from './near.ts'
 
@@ -91,7 +94,10 @@ export class Fields {
     this.#read.add(name)
   }
 
-  /** Every field was asked for: the others are nobody's, and one that is nearly a name of ours is a typing mistake. */
+  /**
+   * Every field was asked for: the others are nobody's, and one that is nearly a name of ours is a
+   * typing mistake.
+   */
   end(): void {
     for (const name of Object.keys(this.values)) {
       if (this.#read.has(name)) continue

@@ -1,7 +1,10 @@
-/** Tests of ids: made as UUID v7, accepted as any RFC 9562 UUID, refused with the name of the parameter. */
+/**
+ * Tests of ids: made as UUID v7, accepted as any RFC 9562 UUID, refused with the name of the
+ * parameter.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { AppError, isUuid, newId, parseId, type RunId, splitToolId } from '#model'
+import { AppError, isUuid, newId, parseId, type RunId, splitToolId, uuidOf } from '#model'
 
 const max = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
@@ -93,4 +96,10 @@ test('splitToolId() divides at the first colon', () => {
   assert.deepEqual(splitToolId('fs:read'), { server: 'fs', name: 'read' })
   assert.deepEqual(splitToolId('a:b:c'), { server: 'a', name: 'b:c' })
   for (const id of ['', ':', 'fs', 'fs:', ':read']) assert.equal(splitToolId(id), null, id)
+})
+
+test('uuidOf() derives the same UUID of version 8 from the same text', () => {
+  assert.equal(uuidOf('a'), 'ca978112-ca1b-8dca-bac2-31b39a23dc4d')
+  assert.notEqual(uuidOf('a'), uuidOf('b'))
+  assert.ok(isUuid(uuidOf('')))
 })

@@ -1,4 +1,8 @@
-/** Branded strings for everything that has an identity: made as UUID v7, accepted as any RFC 9562 UUID. */
+/**
+ * Branded strings for everything that has an identity: made as UUID v7, accepted as any RFC 9562
+ * UUID.
+ */
+import { createHash } from 'node:crypto'
 import { takeChance } from './chance.ts'
 import { AppError } from './errors.ts'
 
@@ -32,17 +36,35 @@ export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && uuidPattern.test(text)
 }
 
-/** A new UUID v7: 48 bits of milliseconds, then chance. Not monotonic within a millisecond: order by `seq`, never by id. */
+/**
+ * A new UUID v7: 48 bits of milliseconds, then chance. Not monotonic within a millisecond: order by
+ * `seq`, never by id.
+ */
 export function newId<Id extends Brand<string>>(now: number = Date.now()): Id {
   const bytes = takeChance(16)
   bytes.writeUIntBE(now, 0, 6)
   bytes[6] = (bytes[6]! & 0x0f) | 0x70
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Id
+  return written(bytes) as Id
 }
 
-/** The id in its one written form (lower case), or INVALID_INPUT_PARAM that names the parameter, and `next`: what to do about it. */
+/** A UUID (version 8) from a text: what is derived from the same run and call has the same id. */
+export function uuidOf<Id extends Brand<string>>(text: string): Id {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return written(bytes) as Id
+}
+
+function written(bytes: Buffer): string {
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/**
+ * The id in its one written form (lower case), or INVALID_INPUT_PARAM that names the parameter, and
+ * `next`: what to do about it.
+ */
 export function parseId<Id extends Brand<string>>(param: string, value: unknown, next = ''): Id {
   if (isUuid(value)) return value.toLowerCase() as Id
   const details = 'must be a UUID as of RFC 9562'

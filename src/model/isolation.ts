@@ -1,4 +1,7 @@
-/** How a box was closed: part of every sandbox result and of every run, so that a weaker box is never silent. */
+/**
+ * How a box was closed: part of every sandbox result and of every run, so that a weaker box is
+ * never silent.
+ */
 
 /** Weakest first. `wasm` alone holds code; scripts need `os` or better. */
 export const tiers = ['wasm', 'os', 'gvisor'] as const

@@ -19,7 +19,10 @@ export function toText(value: unknown): string {
   return value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null')
 }
 
-/** Many a reader of lines takes U+2028 and U+2029 for the end of one, so that JSON which holds them is cut: in a line they are escaped. */
+/**
+ * Many a reader of lines takes U+2028 and U+2029 for the end of one, so that JSON which holds them
+ * is cut: in a line they are escaped.
+ */
 export function inOneLine(json: string): string {
   return json.replace(/[\u2028\u2029]/g, (sign) => (sign === '\u2028' ? '\\u2028' : '\\u2029'))
 }
@@ -28,7 +31,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a JSON value has at most so many levels: whoever goes further down has no room left on the stack. Every answer passes here, so it makes no lists of its own. */
+/**
+ * Whether a JSON value has at most so many levels: whoever goes further down has no room left on
+ * the stack. Every answer passes here, so it makes no lists of its own.
+ */
 export function isWithinDepth(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth <= 0) return false
@@ -38,8 +44,9 @@ export function isWithinDepth(value: unknown, depth: number): boolean {
 }
 
 /**
- * Whether a JSON text has more levels than that, found by counting brackets outside of its strings: nothing is parsed. A text with at most two
- * characters a level cannot have more, and is not looked at.
+ * Whether a JSON text has more levels than that, found by counting brackets outside of its strings:
+ * nothing is parsed. A text with at most two characters a level cannot have more, and is not looked
+ * at.
  */
 export function isTextDeeper(text: string, depthMax: number): boolean {
   if (text.length <= 2 * depthMax) return false
@@ -57,17 +64,3 @@ export function isTextDeeper(text: string, depthMax: number): boolean {
 }
 
 const [quote, backslash, brace, bracket] = [0x22, 0x5c, 0x7b, 0x5b]
-
-/** The value at a JSON Pointer (RFC 6901); undefined where there is none. */
-export function atPointer(value: unknown, pointer: string): unknown {
-  if (pointer === '') return value
-  if (!pointer.startsWith('/')) return undefined
-  let here = value
-  for (const part of pointer.slice(1).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (Array.isArray(here)) here = /^(0|[1-9]\d*)$/.test(key) ? here[Number(key)] : undefined
-    else if (isObject(here) && Object.hasOwn(here, key)) here = here[key]
-    else return undefined
-  }
-  return here
-}

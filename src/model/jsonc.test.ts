@@ -1,4 +1,6 @@
-/** Tests of JSON with comments: what it reads, and that what it refuses is placed and never quoted. */
+/**
+ * Tests of JSON with comments: what it reads, and that what it refuses is placed and never quoted.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { JsoncError, parseJsonc } from './jsonc.ts'

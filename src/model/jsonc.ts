@@ -1,4 +1,7 @@
-/** JSON as people write it, with comments and trailing commas; an error names the place and never quotes the text, which may hold secrets. */
+/**
+ * JSON as people write it, with comments and trailing commas; an error names the place and never
+ * quotes the text, which may hold secrets.
+ */
 import type { Json, JsonObject } from './json.ts'
 import { limits } from './limits.ts'
 

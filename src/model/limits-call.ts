@@ -1,4 +1,6 @@
-/** The bounds of calls to servers: how many at once, and how often and for how long one is tried. */
+/**
+ * The bounds of calls to servers: how many at once, and how often and for how long one is tried.
+ */
 export const callLimits = {
   callsInFlightMax: 64,
   /** Calls of one program that wait for a free place. */
@@ -18,6 +20,9 @@ export const callLimits = {
   unreachableTriesMax: 32,
   unreachableMsMax: 5000,
   /** Between two tries; each pause is twice as long as the one before. */
+  /** Where a server says how long to wait: each time, and together. */
+  retryAfterMsMax: 60_000,
+  retryAfterMsTogether: 300_000,
   retryMsMin: 100,
   retryMsMax: 800,
   /** A key in doubt for longer counts as unsafe: a server may have forgotten it. */

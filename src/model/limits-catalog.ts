@@ -20,17 +20,26 @@ export const catalogLimits = {
   pinSingleReadsMax: 256,
   /** The digests of fewer tools are computed sooner than they are read. */
   digestsKeptToolsMin: 1000,
-  /** The best so many are looked at more closely, whatever limit is asked for: so a score does not depend on it. */
+  /**
+   * The best so many are looked at more closely, whatever limit is asked for: so a score does not
+   * depend on it.
+   */
   searchWindowTools: 100,
   /** Of the one sentence that is said of a tool below the cut. */
   discoverBriefCharactersMax: 50,
-  /** Of the descriptions after that of the first, unless whole schemas are asked for; one that is asked for by its id is the first. */
+  /**
+   * Of the descriptions after that of the first, unless whole schemas are asked for; one that is
+   * asked for by its id is the first.
+   */
   discoverOtherCharactersMax: 160,
   /** So long the index is built before others have their turn. */
   searchSliceMs: 5,
   /** Of each side of a change, at a terminal. */
   diffCharactersMax: 4000,
-  /** An observed shape: how deep it looks, how many keys make a table of an object, and how large it may become. */
+  /**
+   * An observed shape: how deep it looks, how many keys make a table of an object, and how large it
+   * may become.
+   */
   shapeDepthMax: 6,
   shapePropertiesMax: 64,
   shapeItemsMax: 100,

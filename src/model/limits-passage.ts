@@ -1,8 +1,13 @@
-/** The bounds of what is passed through to one server whole, and of the questions that servers ask. */
+/**
+ * The bounds of what is passed through to one server whole, and of the questions that servers ask.
+ */
 export const passageLimits = {
   /** Changes of a list that come within this time are told once. */
   listChangedMs: 50,
-  /** Questions of servers: how often in one request, how long each waits for its answer, how many wait at a time. */
+  /**
+   * Questions of servers: how often in one request, how long each waits for its answer, how many
+   * wait at a time.
+   */
   questionRoundsMax: 16,
   questionsAtOnceMax: 32,
   questionAnswerMsMax: 10 * 60 * 1000,
@@ -13,7 +18,10 @@ export const passageLimits = {
   passedRequestMsMax: 10 * 60 * 1000,
   /** Conversations with one server that are held for clients, and subscriptions in each. */
   passagesMax: 8,
-  /** Of one server for all clients: one that nobody uses gives way, and is begun again when it is needed. */
+  /**
+   * Of one server for all clients: one that nobody uses gives way, and is begun again when it is
+   * needed.
+   */
   passagesOpenMax: 64,
   passageSubscriptionsMax: 256,
 } as const

@@ -1,6 +1,9 @@
 /** The bounds of judging calls by policy, and of looking for secrets; part of `limits`. */
 export const policyLimits = {
-  /** Steps of the pattern matcher for one decision: beyond these a rule that denies or asks applies, and one that allows does not. */
+  /**
+   * Steps of the pattern matcher for one decision: beyond these a rule that denies or asks applies,
+   * and one that allows does not.
+   */
   policyStepsMax: 8_000_000,
   /** What each value below a pointer costs beside its characters, in steps. */
   policyStepsPerValue: 256,
@@ -12,11 +15,17 @@ export const policyLimits = {
   policyReadingShownMax: 120,
   /** Of a secret of the least length in base64; a shorter run of its characters is not decoded. */
   encodedCharactersMin: 11,
-  /** A line of wrapped base64 has at least so many characters; GitHub's have 60, those of PEM 64, those of MIME 76. */
+  /**
+   * A line of wrapped base64 has at least so many characters; GitHub's have 60, those of PEM 64,
+   * those of MIME 76.
+   */
   encodedLineCharactersMin: 16,
   /** A run of at least so many characters, all of them hexadecimal digits, is no base64. */
   hexCharactersCertain: 32,
-  /** So many encodings one in the other are undone, and so many times the length of a text is decoded in all. */
+  /**
+   * So many encodings one in the other are undone, and so many times the length of a text is
+   * decoded in all.
+   */
   encodedDepthMax: 3,
   encodedGrowthMax: 16,
 } as const

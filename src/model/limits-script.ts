@@ -6,8 +6,15 @@ export const scriptLimits = {
   /** One call of the script tool: the longest script, and the start and the end of its box. */
   scriptCallMsMax: 360_000,
   scriptInputsMax: 64,
-  scriptInputPathBytesMax: 1024,
+  /** Of an input or an output in its box. */
+  scriptPathBytesMax: 1024,
   scriptInputsBytesMax: 256 * 1024 * 1024,
+  /** Files that a script may name to be handed out, below `/outputs/`. */
+  scriptOutputFilesMax: 64,
+  /** Of `/outputs`, and of all that is handed out together; each has the bound of an artifact. */
+  scriptOutputFilesBytesMax: 64 * 1024 * 1024,
+  /** From the end of a script until its files are handed out. */
+  scriptOutputFilesMsMax: 30_000,
   /** Kept of each output. */
   scriptOutputBytesMax: 1024 * 1024,
   /** Read of each output and thrown away, before the script is killed for it. */
@@ -32,7 +39,10 @@ export const scriptLimits = {
   /** Running at a time; further ones wait. */
   scriptBoxesMax: 16,
   scriptBoxesWaitingMax: 1000,
-  /** A box that was taken from the pool is replaced after this time, so as not to slow down its script. */
+  /**
+   * A box that was taken from the pool is replaced after this time, so as not to slow down its
+   * script.
+   */
   scriptRefillMs: 50,
   /** How often memory is measured where the system does not limit it for us. */
   scriptWatchMs: 50,

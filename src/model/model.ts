@@ -1,6 +1,12 @@
-/** The words of Métier as types, its one error and its limits. Nothing enters but data; imports nothing of the product. */
+/**
+ * The words of Métier as types, its one error and its limits. Nothing enters but data; imports
+ * nothing of the product.
+ */
+export { abortable, within } from './abortable.ts'
 export { takeChance } from './chance.ts'
 export * from './config.ts'
+export * from './digest.ts'
+export * from './effect.ts'
 export * from './errors.ts'
 export * from './event.ts'
 export * from './ids.ts'
@@ -8,12 +14,17 @@ export * from './isolation.ts'
 export * from './json.ts'
 export { parseJsonc } from './jsonc.ts'
 export * from './limits.ts'
+export { LruCache } from './lru.ts'
 export { nearNames } from './near.ts'
 export * from './operations.ts'
+export { keyVariables } from './parse-agent.ts'
 export * from './parse-config.ts'
 export * from './pause.ts'
 export * from './plan.ts'
+export * from './pointer.ts'
 export * from './program.ts'
+export * from './redact.ts'
+export * from './semaphore.ts'
 export * from './stored.ts'
 export * from './tool.ts'
 export * from './trace.ts'

@@ -1,6 +1,9 @@
 /** Names that are near to a mistyped one, for "did you mean". */
 
-/** At most three, the nearest first; a longer name may have more slips. Case, `-` and `_` do not count. */
+/**
+ * At most three, the nearest first; a longer name may have more slips. Case, `-` and `_` do not
+ * count.
+ */
 export function nearNames(given: string, names: Iterable<string>): string[] {
   const plain = plainly(given)
   const slipsMax = plain.length < 2 ? 0 : plain.length < 6 ? 1 : 2
@@ -16,7 +19,10 @@ function plainly(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '')
 }
 
-/** Optimal string alignment: letters too many, too few, wrong, or two neighbours swapped; more than `most` is not counted out. */
+/**
+ * Optimal string alignment: letters too many, too few, wrong, or two neighbours swapped; more than
+ * `most` is not counted out.
+ */
 function slipsBetween(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1
   let [before, row]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)]

@@ -1,4 +1,7 @@
-/** The pure operations of the language: what a program does between its calls, under the names that the record and a graph use. */
+/**
+ * The pure operations of the language: what a program does between its calls, under the names that
+ * the record and a graph use.
+ */
 
 /** What an operation belongs to: methods of values first, then functions of a global object. */
 export type OperationOwner = 'array' | 'string' | 'number' | 'Array' | 'Object' | 'Math' | 'JSON' | 'Number' | 'String'

@@ -1,4 +1,7 @@
-/** Tests of the configuration: what the file may say, what it means when it says nothing, and how its mistakes are told. */
+/**
+ * Tests of the configuration: what the file may say, what it means when it says nothing, and how
+ * its mistakes are told.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { AppError, type Config, parseConfig } from '#model'
@@ -34,12 +37,21 @@ test('parseConfig() without a file gives the defaults of the interface', () => {
     file: null,
     home: '/home',
     servers: {},
+    taskGraph: 'sqlite',
+    agent: { model: null, protocol: 'rebound', maxSteps: 10, tokens: 200_000, wallMs: 3_600_000, tools: true },
+    providers: {
+      anthropic: { apiKey: null, baseUrl: null, prices: null, contextTokens: 200_000 },
+      openai: { apiKey: null, baseUrl: null, prices: null, contextTokens: 128_000 },
+      compatible: { apiKey: null, baseUrl: null, prices: null, contextTokens: 32_768 },
+    },
+    projectRuns: false,
     expose: [],
     policy: { permissions: 'standard', rules: [] },
     sandbox: { minTier: 'os', engine: 'quickjs', outbound: [] },
     budget: { calls: 1000, wallMs: 600_000, bytes: 100_000_000 },
     record: { retentionDays: 180, secrets: [], operations: true },
     approvals: { expireMs: 3_600_000, webhook: null },
+    artifacts: 'dir',
     http: { host: '127.0.0.1', port: 7420, auth: 'none', ...plainDoor },
     knownSecrets: [],
     unsetVariables: [],
@@ -337,4 +349,47 @@ test('parseConfig() refuses a box that would hold less than it says', () => {
   assert.deepEqual(Object.keys(box({ tier: 'gvisor' })), ['/servers/s/sandbox/tier'])
   assert.deepEqual(Object.keys(box({ hosts: ['https://example.org/'] })), ['/servers/s/sandbox/hosts'])
   assert.deepEqual(Object.keys(box({}, { url: 'https://example.org/mcp' })), ['/servers/s/sandbox'])
+})
+
+const s3 = { url: 's3://bucket/some/prefix', endpoint: 'http://127.0.0.1:9000/' }
+
+test('parseConfig() reads a bucket, and takes its secret for one', () => {
+  const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: '${S3_KEY}' }
+  const { artifacts, knownSecrets } = parse({ artifacts: { ...s3, ...keys } }, { S3_KEY: 'wJalrXUtnFEMI' })
+  assert.deepEqual(artifacts, {
+    endpoint: 'http://127.0.0.1:9000',
+    region: 'us-east-1',
+    bucket: 'bucket',
+    prefix: 'some/prefix',
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI' },
+    maxBytes: 20 * 1024 * 1024,
+  })
+  assert.deepEqual(knownSecrets, ['wJalrXUtnFEMI'])
+  const literal = parse({ artifacts: { ...s3, ...keys, secretAccessKey: 'in the file' } })
+  assert.deepEqual(literal.knownSecrets, ['in the file'])
+})
+
+test("parseConfig() takes what a bucket's settings leave out from AWS's variables", () => {
+  const env = { AWS_ACCESS_KEY_ID: 'A', AWS_SECRET_ACCESS_KEY: 'a secret', AWS_SESSION_TOKEN: 'a token', HOME: '/me' }
+  const { artifacts, knownSecrets } = parse({ artifacts: { url: 's3://bucket' } }, { ...env, AWS_REGION: 'eu-1' })
+  assert(artifacts !== 'dir')
+  assert.deepEqual(artifacts.credentials, { accessKeyId: 'A', secretAccessKey: 'a secret', sessionToken: 'a token' })
+  assert.deepEqual([artifacts.endpoint, artifacts.forcePathStyle], ['https://s3.eu-1.amazonaws.com', false])
+  assert.deepEqual(knownSecrets, ['a secret'])
+  const fromFile = parse({ artifacts: s3 }, { HOME: '/me', AWS_PROFILE: 'work' }).artifacts
+  assert(fromFile !== 'dir')
+  assert.deepEqual(fromFile.credentials, { file: '/me/.aws/credentials', profile: 'work' })
+})
+
+test('parseConfig() refuses a bucket that is none, half of its keys and fields that nobody reads', () => {
+  const wrong = { url: 's3://a/b', endpoint: 'host', accessKeyId: 'A', maxBytes: 0, buckets: 'x' }
+  assert.deepEqual(Object.keys(problemsOf({ artifacts: wrong })).sort(), [
+    '/artifacts/accessKeyId',
+    '/artifacts/buckets',
+    '/artifacts/endpoint',
+    '/artifacts/maxBytes',
+    '/artifacts/url',
+  ])
+  assert.deepEqual(problemsOf({ artifacts: 's3' }), { '/artifacts': '"s3"' })
 })

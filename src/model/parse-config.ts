@@ -1,14 +1,21 @@
-/** The text of a configuration file becomes one frozen Config, or one error that names every problem at once. */
+/**
+ * The text of a configuration file becomes one frozen Config, or one error that names every problem
+ * at once.
+ */
 
 import type { Config, OauthConfig, PolicyRule, ServerConfig, ServerSandbox } from './config.ts'
+import { effectForms, effectKinds, isEffect } from './effect.ts'
 import { AppError } from './errors.ts'
 import { Fields, type Findings, isJson, isString, type Problem } from './fields.ts'
 import { tiers } from './isolation.ts'
 import type { Json } from './json.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
 import { limits } from './limits.ts'
+import { readAgent, readProviders } from './parse-agent.ts'
 import { readApprovals } from './parse-approvals.ts'
-import type { Effect } from './tool.ts'
+import { readArtifacts } from './parse-artifacts.ts'
+import { readHttp } from './parse-http.ts'
+import { readTaskGraph } from './parse-task-graph.ts'
 import { collectNamed, type Expansion, expand } from './variables.ts'
 
 export type ConfigSource = {
@@ -37,7 +44,11 @@ export function parseConfig({ file, text, home, env, directory }: ConfigSource):
     budget: readBudget(root.section('budget')),
     record: readRecord(root.section('record')),
     approvals: readApprovals(reading, root.section('approvals')),
+    artifacts: readArtifacts(reading, root),
     http: readHttp(root.section('http')),
+    ...readTaskGraph(reading, root),
+    agent: readAgent(root.section('agent')),
+    providers: readProviders(reading, root.section('providers')),
   }
   root.ignore('$schema')
   for (const [name, unset] of Object.entries(notYetRead)) if (isSame(root.values[name], unset)) root.ignore(name)
@@ -47,8 +58,11 @@ export function parseConfig({ file, text, home, env, directory }: ConfigSource):
   return freeze({ ...config, knownSecrets: [...secrets], unsetVariables: [...unset].sort(), unknownFields })
 }
 
-/** Named by the interface and read by nobody so far: any other value is reported as an unknown field. */
-const notYetRead = { taskGraph: 'sqlite', artifacts: 'dir', nats: null, speculate: { minConfidence: null } }
+/**
+ * Named by the interface and read by nobody so far: any other value is reported as an unknown
+ * field.
+ */
+const notYetRead = { nats: null, speculate: { minConfidence: null } }
 
 function parseText(file: string | null, text: string): Json {
   const problem = (found: string, expected: string) => invalid(file, [{ path: '', found, expected }])
@@ -75,8 +89,20 @@ function invalid(file: string | null, problems: Problem[]): AppError {
 }
 
 const serverName = /^[A-Za-z0-9_-]+$/
-/** What our own tools, capabilities and chains are called, and what no object should have as a key. */
-const reservedNames = new Set(['metier', 'cap', 'code', 'home', '__proto__', 'constructor', 'prototype'])
+/**
+ * What our own tools, capabilities and chains are called, and what no object should have as a key.
+ */
+const reservedNames = new Set([
+  'metier',
+  'cap',
+  'code',
+  'home',
+  'model',
+  'workspace',
+  '__proto__',
+  'constructor',
+  'prototype',
+])
 
 /** In a file that hosts write too, a server `metier` is ourselves, and passed over. */
 function readServers(reading: Reading, root: Fields, isHosts: boolean): Record<string, ServerConfig> {
@@ -102,7 +128,7 @@ function readServer(reading: Reading, fields: Fields): ServerConfig | null {
   const stateful = fields.boolean('stateful', false)
   const concurrency = stateful ? limits.statefulConcurrencyDefault : limits.upstreamConcurrencyDefault
   const common = {
-    effects: fields.map('effects', isEffect, 'read, idempotent, unsafe or keyed:PARAM'),
+    effects: fields.map('effects', isEffect, `one of ${effectForms.join(', ')}`),
     stateful,
     concurrency: fields.integer('concurrency', concurrency, 1, limits.upstreamConcurrencyMax),
     idleMs: fields.integer('idleMs', limits.upstreamIdleMsDefault, 0, limits.timerMsMax),
@@ -127,7 +153,9 @@ function readStdio(reading: Reading, fields: Fields) {
   return { type: 'stdio' as const, command: expand(reading, command), args, env, cwd: within(reading, cwd), sandbox }
 }
 
-/** A word that is written wrong would leave the server less confined than was meant: it is refused. */
+/**
+ * A word that is written wrong would leave the server less confined than was meant: it is refused.
+ */
 function readServerSandbox(reading: Reading, fields: Fields): ServerSandbox {
   const tier = fields.oneOf('tier', ['os'], 'os')
   const paths = (name: string) => fields.list(name, isString, 'a list of folders').map((path) => within(reading, path))
@@ -199,12 +227,15 @@ function readPolicy(fields: Fields): Config['policy'] {
   return { permissions, rules }
 }
 
-/** A word that is written wrong would make a rule hold for nothing, or for everything: it is refused, not left unread. */
+/**
+ * A word that is written wrong would make a rule hold for nothing, or for everything: it is
+ * refused, not left unread.
+ */
 function readRule(rule: Fields): PolicyRule {
   const read: PolicyRule = { then: rule.oneOf('then', ['allow', 'ask', 'deny']) }
   if (rule.has('tool')) read.tool = rule.string('tool')
   if (read.tool !== undefined && !/[:*]/.test(read.tool)) rule.report('tool', 'no tool', 'a pattern of "server:name"')
-  if (rule.has('effect')) read.effect = rule.oneOf('effect', ['read', 'idempotent', 'keyed', 'unsafe'])
+  if (rule.has('effect')) read.effect = rule.oneOf('effect', effectKinds)
   if (rule.has('args')) read.args = rule.map('args', isJson, 'an object by JSON Pointer')
   for (const pointer of Object.keys(read.args ?? {})) {
     if (!/^(\/|$)/.test(pointer)) rule.report('args', 'a key that is no JSON Pointer', 'keys that begin with "/"')
@@ -242,40 +273,8 @@ function readRecord(fields: Fields): Config['record'] {
   return { retentionDays, secrets, operations }
 }
 
-function readHttp(fields: Fields): Config['http'] {
-  const host = fields.string('host', '127.0.0.1')
-  const port = fields.integer('port', 7420, 0, 65_535)
-  const auth = fields.oneOf('auth', ['none', 'token', 'oauth'], 'none')
-  const address = (name: string) => (fields.has(name) ? readAddress(fields, name) : null)
-  const [url, issuer] = [address('url')?.replace(/\/+$/, '') ?? null, address('issuer')]
-  const audience = fields.has('audience') ? fields.string('audience') : null
-  const scope = fields.string('scope', '')
-  const rate = readRate(fields.section('rate'))
-  if (auth === 'oauth' && issuer === null) fields.report('auth', '"oauth" alone', '"issuer" beside it')
-  fields.end()
-  return { host, port, auth, url, issuer, audience, scope, rate }
-}
-
-function readAddress(fields: Fields, name: string): string {
-  const text = fields.string(name)
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    fields.report(name, 'something else', 'an address that begins with http:// or https://')
-  return text
-}
-
-function readRate(fields: Fields): Config['http']['rate'] {
-  const requests = fields.integer('requests', limits.httpRequestsPerMinuteDefault, 1)
-  const executes = fields.integer('executes', limits.httpExecutesPerMinuteDefault, 1)
-  fields.end()
-  return { requests, executes }
-}
-
 function isToolId(value: Json): value is string {
   return isString(value) && /^[A-Za-z0-9_-]+:.+$/.test(value)
-}
-
-function isEffect(value: Json): value is Effect {
-  return isString(value) && /^(?:read|idempotent|unsafe|keyed:.+)$/.test(value)
 }
 
 function isPattern(value: Json): value is string {

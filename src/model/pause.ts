@@ -1,4 +1,7 @@
-/** Waits of any length: Node's own timers fire at once when they are given more than about 24.8 days. */
+/**
+ * Waits of any length: Node's own timers fire at once when they are given more than about 24.8
+ * days.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 
 const delayMsMax = 2 ** 31 - 1

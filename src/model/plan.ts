@@ -19,10 +19,17 @@ export type DagTask = {
   forEach?: Binding
 }
 
-export type Plan = { kind: 'code'; code: string } | { kind: 'dag'; tasks: DagTask[] }
+/** The third kind is made above the engine, which only knows that there is a program for it. */
+export type Plan =
+  | { kind: 'code'; code: string }
+  | { kind: 'dag'; tasks: DagTask[] }
+  | { kind: 'agent'; agent: JsonObject }
 
-/** Tokens and cost count where a tool says what it used; the unit of cost is the tools' own. */
-/** `wallMs` is used up while the run is owned and could move; `deadlineMs` after its start it is over, whoever it waits for. */
+/**
+ * `wallMs` is used up while the run is owned and could move; `deadlineMs` after its start it is
+ * over, whoever it waits for. Tokens and cost count where a tool reports its usage; the unit of
+ * cost is the tools' own.
+ */
 export type Budget = {
   calls: number
   wallMs: number
@@ -46,3 +53,12 @@ export const runStatuses = [
 ] as const
 
 export type RunStatus = (typeof runStatuses)[number]
+
+/** A run in one of these is over: nothing is added to its chain. */
+export const finishedStatuses = ['done', 'failed', 'cancelled'] as const satisfies readonly RunStatus[]
+
+export type FinishedStatus = (typeof finishedStatuses)[number]
+
+export function isFinished(status: unknown): status is FinishedStatus {
+  return finishedStatuses.some((end) => end === status)
+}

@@ -1,5 +1,9 @@
-/** A program in its box: it moves in turns, issues calls, and receives their results one at a time. */
+/**
+ * A program in its box: it moves in turns, issues calls, and receives their results one at a time.
+ */
 import type { ErrorData } from './errors.ts'
+import type { Json } from './json.ts'
+import type { DagTask } from './plan.ts'
 
 /** A call as the program issued it; its number is its place in the order of issue, from 1. */
 export type IssuedCall = {
@@ -11,6 +15,8 @@ export type IssuedCall = {
   task?: string
   /** A program that runs in a box of its own as this call; its own calls are numbered below it. */
   code?: string
+  /** The same for a graph of tasks. */
+  tasks?: DagTask[]
   timeoutMs?: number
   /** The answer is kept as it came. */
   whole?: boolean
@@ -19,8 +25,8 @@ export type IssuedCall = {
 }
 
 /**
- * Around a program's text, so that it is the body of exactly one async function. The body starts on a line of its own: the
- * user's line n is the source's line n + 1.
+ * Around a program's text, so that it is the body of exactly one async function. The body starts on
+ * a line of its own: the user's line n is the source's line n + 1.
  */
 export const programOpening = '(async function () { "use strict";\n'
 export const programClosing = '\n})'
@@ -39,12 +45,16 @@ export type Turn = {
   end?: ProgramEnd
 }
 
-/** A result as it is delivered: the exact JSON text of the record, and the time at which it was recorded. */
+/**
+ * A result as it is delivered: the exact JSON text of the record, and the time at which it was
+ * recorded.
+ */
 export type Delivery = { call: number; ok: boolean; text: string; now: number }
 
 /**
- * Deliveries may be handed over without waiting for the turn of the one before; each is a turn of its own, and turns
- * come back in the order of the deliveries. A rejected turn is the death of the box: the program is over.
+ * Deliveries may be handed over without waiting for the turn of the one before; each is a turn of
+ * its own, and turns come back in the order of the deliveries. A rejected turn is the death of the
+ * box: the program is over.
  */
 export type Program = {
   start(): Promise<Turn>
@@ -53,7 +63,16 @@ export type Program = {
   drop(): void
 }
 
-/** The one tool that every program has although no server offers it: a timer, due at its turn's time plus `ms`. */
+/** What a program that runs as a call is made from. */
+export type NestedSource = string | DagTask[]
+
+/** Makes the program of a plan that another folder defines; throws where the plan is not sound. */
+export type ProgramMaker = { version: string; make(source: Json): Program }
+
+/**
+ * The one tool that every program has although no server offers it: a timer, due at its turn's time
+ * plus `ms`.
+ */
 export const timerTool = 'metier:timer'
 
 /** A program as a call of another one. */

@@ -1,4 +1,7 @@
-/** Members of an event as they stand in the record, where a large one is a reference to a blob: typed so that no reader takes the one for the other. */
+/**
+ * Members of an event as they stand in the record, where a large one is a reference to a blob:
+ * typed so that no reader takes the one for the other.
+ */
 import type { EventBodies, EventType } from './event.ts'
 import type { RawJson } from './json.ts'
 
@@ -8,14 +11,18 @@ export type BlobReference = { $blob: string; bytes: number }
 declare const unopened: unique symbol
 
 /**
- * A member that may be inline or a blob reference. The type is opaque, and an interface so that it is no JSON object either: a value or
- * a text comes out of it only through the store (`value`, `text` and `glimpse`), which reads the blob where it is one.
+ * A member that may be inline or a blob reference. The type is opaque, and an interface so that it
+ * is no JSON object either: a value or a text comes out of it only through the store (`value`,
+ * `text` and `glimpse`), which reads the blob where it is one.
  */
 export interface Stored<Value> {
   readonly [unopened]: Value
 }
 
-/** Members that are often large and not always needed. All others are read from their blobs together with their event. */
+/**
+ * Members that are often large and not always needed. All others are read from their blobs together
+ * with their event.
+ */
 export const deferredMembers = {
   'run.started': ['plan', 'args', 'mocks', 'forkedFrom'],
   'call.issued': ['args', 'edited'],

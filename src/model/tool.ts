@@ -1,15 +1,16 @@
 /** What can be called, how often it may be, and what comes of a try. */
+import type { Effect } from './effect.ts'
 import type { AppError } from './errors.ts'
 import type { Json, JsonObject } from './json.ts'
 
-/** What may be repeated: `keyed` names the parameter that takes a stable key. */
-export type Effect = 'read' | 'idempotent' | 'unsafe' | `keyed:${string}`
 export type EffectOrigin = 'configuration' | 'annotations' | 'default' | 'built-in'
 
 /** The server of the tools that run in this process; no configured server has its name. */
 export const builtInServer = 'metier'
 
-/** Why a tool is dangerous that does not say of itself whether it destroys: most say nothing at all. */
+/**
+ * Why a tool is dangerous that does not say of itself whether it destroys: most say nothing at all.
+ */
 export const effectUnknown = 'effect unknown, it does not say whether it destroys'
 
 export type Tool = {
@@ -43,22 +44,22 @@ export type Usage = { tokens?: number; cost?: number }
 /** What a server answered, as it came: a result of the protocol, or an error of it. */
 export type Answer = { result: Json } | { error: Json }
 
-/** The three outcomes of a try; `answered` with an error is the tool's own word. `answer` is there where it was wanted. */
+/**
+ * The three outcomes of a try; `answered` with an error is the tool's own word. `answer` is there
+ * where it was wanted.
+ */
 export type Try =
   | { outcome: 'not_sent'; error: AppError }
   | { outcome: 'answered'; ok: true; value: Json; usage?: Usage; answer?: Answer }
   | { outcome: 'answered'; ok: false; error: AppError; usage?: Usage; answer?: Answer }
   | { outcome: 'unknown'; error: AppError }
 
+/** The servers of an agent's session: a language model, and the files that it works on. */
+export const sessionServers = ['model', 'workspace'] as const
+
+const inProcess = [builtInServer, ...sessionServers].map((server) => `${server}:`)
+
 /** Whether it runs in this process: such a tool takes no secrets. */
 export function isBuiltIn(id: string): boolean {
-  return id.startsWith(`${builtInServer}:`)
-}
-
-export function mayRepeat(effect: Effect): boolean {
-  return effect !== 'unsafe'
-}
-
-export function keyParameter(effect: Effect): string | null {
-  return effect.startsWith('keyed:') ? effect.slice('keyed:'.length) : null
+  return inProcess.some((start) => id.startsWith(start))
 }

@@ -1,5 +1,5 @@
 /** W3C trace context: how a run and its calls stand in the trace of whoever asked for them. */
-import { createHash } from 'node:crypto'
+import { sha256 } from './digest.ts'
 
 const form = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
 
@@ -13,10 +13,13 @@ export function parseTraceparent(value: unknown): TraceContext | null {
 
 /** The same run and call always give the same span; the run's own is that of no call. */
 export function spanIdOf(run: string, call = ''): string {
-  return createHash('sha256').update(`${run} ${call}`).digest('hex').slice(0, 16)
+  return sha256(`${run} ${call}`).slice(0, 16)
 }
 
-/** What a call sends along: the trace that it belongs to, and its own span as the parent of what follows. */
+/**
+ * What a call sends along: the trace that it belongs to, and its own span as the parent of what
+ * follows.
+ */
 export function traceparentOf({ trace, flags }: TraceContext, run: string, call: string): string {
   return `00-${trace}-${spanIdOf(run, call)}-${flags}`
 }

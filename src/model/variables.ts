@@ -1,4 +1,7 @@
-/** Variables inside a configuration's strings, in the three syntaxes that hosts use, and the secrets that come in with them. */
+/**
+ * Variables inside a configuration's strings, in the three syntaxes that hosts use, and the secrets
+ * that come in with them.
+ */
 import { limits } from './limits.ts'
 
 export type Expansion = {
@@ -11,7 +14,10 @@ export type Expansion = {
 /** Variables that say where and who, not what to keep quiet about. */
 const publicVariable = /^(?:HOME|USER|LOGNAME|PATH|SHELL|LANG|LC_\w+|TERM|TMPDIR|HOSTNAME|XDG_\w+)$/
 
-/** `${VAR}`, `${VAR:-default}`, `${env:VAR}`, and the file's own folder as `${PWD}` or `${workspaceFolder}`. */
+/**
+ * `${VAR}`, `${VAR:-default}`, `${env:VAR}`, and the file's own folder as `${PWD}` or
+ * `${workspaceFolder}`.
+ */
 export function expand(expansion: Expansion, text: string): string {
   return text.replace(/\$\{(env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (whole, prefix, name: string, byDefault) => {
     if (prefix === undefined && (name === 'PWD' || name === 'workspaceFolder')) return expansion.directory
@@ -30,7 +36,10 @@ export function expand(expansion: Expansion, text: string): string {
 const secretName =
   /token(?!i[sz])|secret|passw|passphrase|credential|authorization|cookie|bearer|private|api_?key|(?:^|_)(?:key|pat|auth|pwd)$/
 
-/** Whether what stands under this name is to be kept quiet about: `GITHUB_TOKEN`, `x-api-key`, `apiKey`. */
+/**
+ * Whether what stands under this name is to be kept quiet about: `GITHUB_TOKEN`, `x-api-key`,
+ * `apiKey`.
+ */
 export function isSecretName(name: string): boolean {
   return secretName.test(
     name

@@ -4,9 +4,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, wri
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { temporaryFolder } from '#test'
-import { finishSample, keeper, openSample } from './sample.test.ts'
-import { verify } from './verify.ts'
+import { verify } from '#record/verify'
+import { finishSample, keeper, openSample, temporaryFolder } from '#test'
 
 test('backup() copies a living record, which verifies with the keys of its home', async (t) => {
   const folder = temporaryFolder(t)

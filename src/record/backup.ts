@@ -1,15 +1,14 @@
-/** Online backup: the database as one file, and beside it the files that it names, verified together. Keys stay at home. */
+/**
+ * Online backup: the database as one file, and beside it the files that it names, verified
+ * together. Keys stay at home.
+ */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { AppError, isUuid } from '#model'
-import { mendCheckpoints } from './checkpoint.ts'
-import { copyFile, copyFolder } from './copy-files.ts'
-import { digestOfFile } from './file-digest.ts'
-import { type HomePaths, homePaths } from './home.ts'
-import { storeError } from './store-error.ts'
-import { syncFolder } from './sync-folder.ts'
-import { verifyAt } from './verify.ts'
+import { AppError, isUuid, limits } from '#model'
+import { copyFile, copyFolder, digestOfFile, type HomePaths, homePaths, storeError, syncFolder } from '#record/disk'
+import { mendCheckpoints } from '#record/ledger'
+import { verifyAt } from '#record/verify'
 
 /** `digest` is that of `file`: `ledger.restored` names it. */
 export type BackedUp = { file: string; files: string; events: number; digest: string }
@@ -19,7 +18,10 @@ export function backupPaths(file: string, { keys }: HomePaths): HomePaths {
   return { ...homePaths(`${file}.files`), database: file, keys }
 }
 
-/** Writes FILE and FILE.files/, readable by their owner only: together with a home's `keys/` they are a home again. */
+/**
+ * Writes FILE and FILE.files/, readable by their owner only: together with a home's `keys/` they
+ * are a home again.
+ */
 export async function backUp(home: string, database: DatabaseSync, file: string): Promise<BackedUp> {
   const paths = homePaths(home)
   const copy = backupPaths(file, paths)
@@ -50,6 +52,7 @@ async function copyAll(from: HomePaths, to: HomePaths, files: string, database: 
   settle(to)
   copyBlobs(from.blobs, to.blobs)
   copyArtifacts(from.artifacts, to.artifacts)
+  await copyTasks(from.tasks, to.tasks)
   for (const path of [to.blobs, files, dirname(files)]) syncFolder(path)
 }
 
@@ -68,6 +71,19 @@ function copyUnlessGone(from: string, to: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
+}
+
+/** The task graph is a database of its own: a copy of one moment, not of the record's. */
+async function copyTasks(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return
+  closeSync(openSync(to, 'wx', 0o600))
+  const database = new DatabaseSync(from, { readOnly: true, timeout: limits.graphWriteWaitMsMax })
+  try {
+    await backup(database, to)
+  } finally {
+    database.close()
+  }
+  asOneFile(to)
 }
 
 /** Those that are stored; what is still being written has another name. */

@@ -1,4 +1,7 @@
-/** One run's chain in the hands of its owner: events take their place and their time at once, and reach the disk together. */
+/**
+ * One run's chain in the hands of its owner: events take their place and their time at once, and
+ * reach the disk together.
+ */
 import assert from 'node:assert/strict'
 import {
   type AppError,
@@ -10,18 +13,16 @@ import {
   type RunId,
   toAppError,
 } from '#model'
-import type { WriteBuffer } from './buffer.ts'
-import { bodyText, lineText } from './line.ts'
-import { parseEvent } from './parse-event.ts'
-import type { WriterQueue } from './queue.ts'
-import type { ApprovalChange, ChainWrite, Entries } from './request.ts'
-import { sealText } from './seal.ts'
+import { sealContext, sealText } from '#record/disk'
+import type { ApprovalChange, ChainWrite, Entries } from '#record/ledger'
+import { bodyText, lineText, parseEvent, suspendedStatus } from '#record/ledger'
+import type { SealedSecret } from '#record/secrets'
+import type { Writer } from '#record/writer'
+import type { FlushTimer } from './flush-timer.ts'
 
 export type InboxItem = {
   [Type in InboxType]: { id: number; type: Type; body: EventBodies[Type] }
 }[InboxType]
-
-export type SealedSecret = { placeholder: string; value: string; server: string }
 
 export type Chain = {
   readonly run: RunId
@@ -31,11 +32,14 @@ export type Chain = {
   append<Type extends EventType>(type: Type, body: EventBodies[Type]): { n: number; at: number }
   /** Resolves when everything appended so far is on disk. */
   durable(): Promise<void>
-  /** Everything appended so far, or all of one type, read from its exact bytes; null where it was not all written here, or is more than is kept. */
-  told(only?: EventType): Event[] | null
+  /**
+   * Everything appended so far, or all of one type, read from its exact bytes; null where it was
+   * not all written here, or is more than is kept.
+   */
+  cachedEvents(only?: EventType): Event[] | null
   inbox(): InboxItem[]
   /** The row goes in the same transaction as the events appended around it. */
-  consume(id: number): void
+  takeFromInbox(id: number): void
   onInbox(listener: () => void): () => void
   /** Keeps a true value for as long as the run is open. */
   seal(placeholder: string, value: string, server: string): void
@@ -44,35 +48,29 @@ export type Chain = {
   finish(body: EventBodies['run.finished']): Promise<void>
 }
 
-type Kept = [n: number, at: number, type: EventType, body: string]
+type CachedEvent = [n: number, at: number, type: EventType, body: string]
 
-type Told = { [Type in EventType]: { type: Type; body: EventBodies[Type] } }[EventType]
+type TypedEvent = { [Type in EventType]: { type: Type; body: EventBodies[Type] } }[EventType]
 
-export type ChainStart = {
+type ChainStart = {
   run: RunId
   epoch: number
   n: number
   at: number
-  opens: ChainWrite['opens']
+  opens: ChainWrite['open']
   sealed: SealedSecret[]
   /** The approvals that are open, each with its call. */
   asking: Map<string, string>
 }
 
 export type ChainWorld = {
-  queue: WriterQueue
+  queue: Writer
   now(): number
   sealingKey(): Uint8Array
   readInbox(run: RunId): InboxItem[]
   onInbox(run: RunId, listener: () => void): () => void
-  buffer: WriteBuffer
+  buffer: FlushTimer
 }
-
-export const suspendedStatus = {
-  approval: 'approval_required',
-  uncertain: 'uncertain',
-  stopped: 'interrupted',
-} as const
 
 export function openChain(start: ChainStart, world: ChainWorld): Chain {
   const { run, epoch, asking } = start
@@ -85,13 +83,13 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   let bundle: number | null = null
   let posted: Promise<unknown> = Promise.resolve()
   let failure: AppError | undefined
-  let isOver = false
+  let isReleased = false
   /** Until then nobody else can know of the run, and so nobody can have sent it anything. */
-  let isKnown = start.opens === null
-  let kept: Kept[] | null = start.opens === null ? null : []
-  let keptCharacters = 0
+  let isPublished = start.opens === null
+  let cached: CachedEvent[] | null = start.opens === null ? null : []
+  let cachedCharacters = 0
 
-  function newDraft(opens: ChainWrite['opens']): ChainWrite {
+  function newDraft(opens: ChainWrite['open']): ChainWrite {
     const entries = { types: [], ats: [], bodies: [], blobs: [] }
     return {
       kind: 'chain',
@@ -99,18 +97,18 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
       epoch,
       after: n,
       entries,
-      opens,
+      open: opens,
       consumed: [],
       sealed: [],
       approvals: [],
-      leaves: null,
+      release: null,
     }
   }
 
   /** The draft to write into. Whoever waits for nothing still gets to the disk, a little later. */
   function openDraft(): ChainWrite {
     if (failure) throw failure
-    assert(!isOver, 'nothing is written to a run after its owner has left it')
+    assert(!isReleased, 'nothing is written to a run after its owner has left it')
     if (bundle === queue.bundle()) return draft
     if (bundle !== null) draft = newDraft(null)
     bundle = null
@@ -121,16 +119,17 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   function post(): void {
     if (!world.buffer.delete(post)) return
     bundle = queue.bundle()
-    posted = queue.ask(draft)
+    posted = queue.write(draft)
     posted.then(
-      () => (isKnown = true),
+      () => (isPublished = true),
       (error) => (failure ??= toAppError(error)),
     )
   }
 
   async function durable(): Promise<void> {
     post()
-    // A write that was refused leaves the next one without a place: what is told is why the first was.
+    // A write that was refused leaves the next one without a place: what is told is why the first
+    // was.
     await posted.catch((error) => {
       throw failure ?? error
     })
@@ -140,21 +139,21 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     const { text, blobs } = bodyText(body)
     const { entries, approvals } = openDraft()
     n += 1
-    approvals.push(...approvalChanges({ type, body } as Told, n))
+    approvals.push(...approvalChanges({ type, body } as TypedEvent, n))
     at = Math.max(at, world.now())
     entries.types.push(type)
     entries.ats.push(at)
     entries.bodies.push(text)
     entries.blobs.push(...blobs)
-    keep(type, text)
+    cacheEvent(type, text)
     if (entries.types.length === limits.writePartEventsMax) sendAhead(entries)
     return { n, at }
   }
 
-  function keep(type: EventType, text: string): void {
-    keptCharacters += text.length
-    if (keptCharacters > limits.chainKeptCharactersMax) kept = null
-    kept?.push([n, at, type, text])
+  function cacheEvent(type: EventType, text: string): void {
+    cachedCharacters += text.length
+    if (cachedCharacters > limits.chainKeptCharactersMax) cached = null
+    cached?.push([n, at, type, text])
   }
 
   function sendAhead(entries: Entries): void {
@@ -164,7 +163,7 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   }
 
   /** What an event means for the approvals that are open. */
-  function approvalChanges({ type, body }: Told, n: number): ApprovalChange[] {
+  function approvalChanges({ type, body }: TypedEvent, n: number): ApprovalChange[] {
     if (type === 'approval.asked') {
       asking.set(body.approval, body.call)
       return [{ approval: body.approval, n }]
@@ -178,10 +177,10 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     return ended.map((approval) => ({ approval, answer: 'cancelled' }))
   }
 
-  function leave(type: 'run.suspended' | 'run.finished', body: object, leaves: ChainWrite['leaves']): Promise<void> {
+  function release(type: 'run.suspended' | 'run.finished', body: object, leaves: ChainWrite['release']): Promise<void> {
     append(type, body as never)
-    draft.leaves = leaves
-    isOver = true
+    draft.release = leaves
+    isReleased = true
     return durable()
   }
 
@@ -191,26 +190,26 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     lastAt: () => at,
     append,
     durable,
-    told: (only) => {
-      const wanted = only === undefined ? kept : kept?.filter(([, , type]) => type === only)
+    cachedEvents: (only) => {
+      const wanted = only === undefined ? cached : cached?.filter(([, , type]) => type === only)
       return wanted === null || wanted === undefined
         ? null
         : parseInline(wanted.map((event) => lineText(run, ...event)))
     },
-    inbox: () => (isKnown ? world.readInbox(run).filter(({ id }) => !taken.has(id)) : []),
-    consume(id) {
+    inbox: () => (isPublished ? world.readInbox(run).filter(({ id }) => !taken.has(id)) : []),
+    takeFromInbox(id) {
       openDraft().consumed.push(id)
       taken.add(id)
     },
     onInbox: (listener) => world.onInbox(run, listener),
     seal(placeholder, value, server) {
-      const box = sealText(value, sealPlace(run, placeholder, server), world.sealingKey())
+      const box = sealText(value, sealContext(run, placeholder, server), world.sealingKey())
       openDraft().sealed.push({ placeholder, server, box })
       secrets.push({ placeholder, value, server })
     },
     sealed: () => [...secrets],
-    suspend: async (body) => leave('run.suspended', body, { status: suspendedStatus[body.why], callCount: null }),
-    finish: async (body) => leave('run.finished', body, { status: body.status, callCount: body.callCount }),
+    suspend: async (body) => release('run.suspended', body, { status: suspendedStatus[body.why], callCount: null }),
+    finish: async (body) => release('run.finished', body, { status: body.status, callCount: body.callCount }),
   }
 }
 
@@ -223,9 +222,4 @@ function parseInline(lines: string[]): Event[] | null {
   }
   const events = lines.map((line) => parseEvent(line, readBlob))
   return needsBlob ? null : events
-}
-
-/** What a sealed value is bound to. */
-export function sealPlace(run: string, placeholder: string, server: string): string {
-  return JSON.stringify([run, placeholder, server])
 }

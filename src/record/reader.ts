@@ -12,16 +12,21 @@ import {
   type Stored,
   toText,
 } from '#model'
-import { openApprovalReads } from './approvals.ts'
-import { brokenChain, chainBackwards, firstEvents } from './backwards.ts'
-import { readBlob, readBlobStart } from './blobs.ts'
-import type { InboxItem, SealedSecret } from './chain.ts'
-import { sealPlace } from './chain.ts'
-import { homePaths } from './home.ts'
-import { blobOf, parseEvent } from './parse-event.ts'
-import { openForReading } from './schema.ts'
-import { openSealed } from './seal.ts'
-import { homePins, pinnedTool, rareHome } from './tables.ts'
+import { homePaths, openSealed, readBlob, readBlobStart, sealContext } from '#record/disk'
+import {
+  blobOf,
+  brokenChain,
+  chainQuery,
+  firstEvents,
+  homePins,
+  indexedHomeEvents,
+  openForReading,
+  parseEvent,
+  pinnedTool,
+} from '#record/ledger'
+import type { SealedSecret } from '#record/secrets'
+import { openApprovalReads } from './approval-index.ts'
+import type { InboxItem } from './chain.ts'
 
 export type RunRow = {
   run: RunId
@@ -45,8 +50,6 @@ export type Stats = { events: number; runs: Partial<Record<RunStatus, number>>; 
 
 type ChainRow = { n: number; type: string; line: string }
 
-export type Reader = ReturnType<typeof openReader>
-
 const runColumns = 'run, status, intent, started_at, call_count, key, owner, epoch, hash, n'
 const runsWithRequests = `SELECT ${runColumns} FROM run JOIN request USING (id)`
 
@@ -66,22 +69,25 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   const finished = database.prepare(
     `SELECT run FROM run WHERE status IN ('done', 'failed', 'cancelled') AND at < ? ORDER BY at`,
   )
-  const backwards = database.prepare(chainBackwards(['n', 'type', 'line']))
+  const backwards = database.prepare(chainQuery(['n', 'type', 'line']))
   const firsts = database.prepare(firstEvents)
   const count = database.prepare('SELECT n FROM run WHERE run = ?')
-  const rare = database.prepare(`SELECT line FROM event WHERE ${rareHome} AND type = ? AND n > ? ORDER BY n`)
+  const rare = database.prepare(`SELECT line FROM event WHERE ${indexedHomeEvents} AND type = ? AND n > ? ORDER BY n`)
   const pins = database.prepare(`SELECT line FROM event WHERE ${homePins} AND ${pinnedTool} = ? AND n > ? ORDER BY n`)
   const lastPins = database.prepare(
-    `SELECT type, n, hash FROM event WHERE ${rareHome} AND type = ? ORDER BY n DESC LIMIT 1`,
+    `SELECT type, n, hash FROM event WHERE ${indexedHomeEvents} AND type = ? ORDER BY n DESC LIMIT 1`,
   )
-  const rareHash = database.prepare(`SELECT hash FROM event WHERE ${rareHome} AND type = ? AND n = ?`)
+  const rareHash = database.prepare(`SELECT hash FROM event WHERE ${indexedHomeEvents} AND type = ? AND n = ?`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
   const sealed = database.prepare('SELECT placeholder, server, box FROM sealed WHERE run = ?')
 
-  /** The events after a number, in their order; where the links do not lead to all of them, nobody may go on. */
+  /**
+   * The events after a number, in their order; where the links do not lead to all of them, nobody
+   * may go on.
+   */
   function chainRows(run: string, after: number): ChainRow[] {
     const rows = backwards.all(run, after) as ChainRow[]
     rows.reverse()
@@ -166,7 +172,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     sealed(run: RunId): SealedSecret[] {
       const rows = sealed.all(run) as { placeholder: string; server: string; box: Uint8Array }[]
       return rows.map(({ placeholder, server, box }) => {
-        return { placeholder, server, value: openSealed(box, sealPlace(run, placeholder, server), sealingKey()) }
+        return { placeholder, server, value: openSealed(box, sealContext(run, placeholder, server), sealingKey()) }
       })
     },
     ...openApprovalReads(database, blobText),

@@ -1,27 +1,38 @@
 /**
- * Puts a backup in the place of a record that is gone. The new database is staged in a folder of the home, says there that it was
- * restored, and is verified together with the files that it names; then one hard link makes it the record.
+ * Puts a backup in the place of a record that is gone. The new database is staged in a folder of
+ * the home, says there that it was restored, and is verified together with the files that it names;
+ * then one hard link makes it the record.
  *
- *   no staging ──copy, append, verify──► staged ──link metier.db──► restored ──rename checkpoints, rename staging──► no staging
+ *   no staging ──copy, append, verify──► staged ──link metier.db──► restored
+ *   restored ──rename checkpoints, rename staging──► no staging
  *
- * While there is a staging folder, nobody opens the home. A restore that was cut off before the link starts over, one that was cut off
- * after it is completed.
+ * While there is a staging folder, nobody opens the home. A restore that was cut off before the
+ * link starts over, one that was cut off after it is completed.
  */
 import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { AppError, type RunId } from '#model'
+import {
+  copyFile,
+  copyFolder,
+  createHome,
+  digestOfFile,
+  type HomePaths,
+  homePaths,
+  isProcessAlive,
+  lockProcess,
+  storeError,
+  syncFolder,
+} from '#record/disk'
+import { openForReading } from '#record/ledger'
+import { verifyAt } from '#record/verify'
 import { asOneFile, backupPaths } from './backup.ts'
-import { copyFile, copyFolder } from './copy-files.ts'
-import { digestOfFile } from './file-digest.ts'
-import { createHome, type HomePaths, homePaths } from './home.ts'
-import { isProcessAlive, lockProcess } from './owner.ts'
-import { openForReading } from './schema.ts'
 import { openStore } from './store.ts'
-import { storeError } from './store-error.ts'
-import { syncFolder } from './sync-folder.ts'
-import { verifyAt } from './verify.ts'
 
-/** `unfinished` runs may have gone further after the backup than it knows: whoever resumes one should look first. */
+/**
+ * `unfinished` runs may have gone further after the backup than it knows: whoever resumes one
+ * should look first.
+ */
 export type Restored = { file: string; home: string; events: number; digest: string; unfinished: RunId[] }
 
 export async function restore(home: string, file: string): Promise<Restored> {
@@ -75,7 +86,9 @@ function refuseLiving({ processes }: HomePaths, self: string): void {
   })
 }
 
-/** A database without an event is what any command makes of an empty home: nothing is lost with it. */
+/**
+ * A database without an event is what any command makes of an empty home: nothing is lost with it.
+ */
 function refuseExisting({ database, checkpoints }: HomePaths): void {
   if (!existsSync(checkpoints) && existsSync(database) && isEmpty(database)) {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${database}${suffix}`, { force: true })
@@ -103,7 +116,10 @@ async function refuseBroken(paths: HomePaths): Promise<void> {
   if (!ok) throw new AppError('LEDGER_BROKEN', `Cannot restore: the backup does not verify: ${reason}`)
 }
 
-/** With another key the next checkpoint would not fit those before it, and what is sealed could not be opened. */
+/**
+ * With another key the next checkpoint would not fit those before it, and what is sealed could not
+ * be opened.
+ */
 function refuseWithoutKeys({ database, keys }: HomePaths): void {
   const copy = openForReading(database)
   try {
@@ -123,7 +139,10 @@ function refuseWithoutKeys({ database, keys }: HomePaths): void {
   }
 }
 
-/** The database as a home of its own, with the word that it was restored as its last event before a signed checkpoint. */
+/**
+ * The database as a home of its own, with the word that it was restored as its last event before a
+ * signed checkpoint.
+ */
 async function stage(copy: HomePaths, home: string): Promise<void> {
   const { database, checkpoints, keys } = homePaths(home)
   createHome(home)
@@ -140,11 +159,26 @@ async function stage(copy: HomePaths, home: string): Promise<void> {
   asOneFile(database)
 }
 
-/** Blobs, artifacts and keys have names of their own: what is there already stays, and what is added harms nobody if this fails. */
+/**
+ * Blobs, artifacts and keys have names of their own: what is there already stays, and what is added
+ * harms nobody if this fails.
+ */
 function addFiles(copy: HomePaths, staging: HomePaths, to: HomePaths): void {
   for (const folder of [copy.blobs, staging.blobs]) addMissing(folder, to.blobs)
   addMissing(copy.artifacts, to.artifacts)
   addMissing(staging.keys, to.keys)
+  addTasks(copy.tasks, to.tasks)
+}
+
+/**
+ * A task graph that is there stays, as every other file does: it may know more than the backup's.
+ */
+function addTasks(from: string, to: string): void {
+  if (!existsSync(from) || existsSync(to)) return
+  const draft = `${to}.new`
+  rmSync(draft, { force: true })
+  copyFile(from, draft)
+  renameSync(draft, to)
 }
 
 function addMissing(from: string, to: string): void {
@@ -165,7 +199,9 @@ function isCommitted({ database, restoring }: HomePaths): boolean {
   return existsSync(staged) && existsSync(database) && statSync(staged).ino === statSync(database).ino
 }
 
-/** The staging folder goes in one step: with half of it nobody could tell that the link was made. */
+/**
+ * The staging folder goes in one step: with half of it nobody could tell that the link was made.
+ */
 function complete({ database, checkpoints, restoring, restored }: HomePaths): void {
   const staged = homePaths(restoring).checkpoints
   if (existsSync(staged)) renameSync(staged, checkpoints)

@@ -16,8 +16,7 @@ import {
   type RecordedBody,
   type RunId,
 } from '#model'
-import { temporaryFolder } from '#test'
-import { finishSample, keeper, openSample, startSample } from './sample.test.ts'
+import { finishSample, keeper, openSample, startSample, temporaryFolder } from '#test'
 import { openStore } from './store.ts'
 
 const withCode = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code
@@ -121,15 +120,15 @@ test('told() gives what the store gives, where the run began here and is small; 
   const value = 'x'.repeat(limits.eventValueBytesMax)
   chain.append('call.resolved', { call: '1', attempt: 1, outcome: 'answered', ok: true, value, ms: 1, by: 'mock' })
   await chain.durable()
-  assert.equal(chain.told()?.length, 3)
-  assert.deepEqual(chain.told(), store.events(chain.run))
+  assert.equal(chain.cachedEvents()?.length, 3)
+  assert.deepEqual(chain.cachedEvents(), store.events(chain.run))
 
   const large = { lines: [{ level: 'log' as const, text: 'x'.repeat(limits.chainKeptCharactersMax / 4) }] }
   for (let i = 0; i < 4; i++) chain.append('run.logged', large)
-  assert.equal(chain.told(), null)
+  assert.equal(chain.cachedEvents(), null)
   await chain.suspend({ why: 'stopped', calls: [] })
   const taken = await store.takeRun(chain.run)
-  assert.equal(taken.told(), null)
+  assert.equal(taken.cachedEvents(), null)
 })
 
 test('events() reads what logs stand for, and told() leaves them to it where they are a blob', async (t) => {
@@ -137,8 +136,8 @@ test('events() reads what logs stand for, and told() leaves them to it where the
   const chain = startSample(store)
   const lines = [{ level: 'log' as const, text: 'x'.repeat(limits.eventValueBytesMax) }]
   chain.append('run.logged', { lines })
-  assert.equal(chain.told(), null, 'the blob may not be on disk')
-  assert.equal(chain.told('run.started')?.length, 1)
+  assert.equal(chain.cachedEvents(), null, 'the blob may not be on disk')
+  assert.equal(chain.cachedEvents('run.started')?.length, 1)
   await chain.durable()
   assert.match(store.lines(chain.run)[1]!, /"body":\{"lines":\{"\$blob":"/)
   const [logged] = store.events(chain.run, { type: 'run.logged' }) as Event<'run.logged'>[]
@@ -362,7 +361,7 @@ test('what another process sends reaches the owner within 100 ms, and the chain 
     await pause(2 * limits.foreignPollMs)
     assert.equal(calls, 1, 'told once, whatever else is written')
     stop()
-    if (round < 4) for (const { id } of chain.inbox()) chain.consume(id)
+    if (round < 4) for (const { id } of chain.inbox()) chain.takeFromInbox(id)
     await chain.durable()
   }
   assert.ok(delays.sort((a, b) => a - b)[2]! < 100, `took ${delays.map(Math.round)} ms`)
@@ -372,14 +371,14 @@ test('what another process sends reaches the owner within 100 ms, and the chain 
     type: 'call.settled',
     body: { call: '1', how: 'done', value: 5, who: 'me', from: 'there' },
   })
-  chain.consume(item!.id)
+  chain.takeFromInbox(item!.id)
   assert.deepEqual(chain.inbox(), [])
   chain.append('call.settled', item!.body as never)
   const taken = await store.takeRun(chain.run)
   assert.equal(taken.inbox().length, 1, 'not yet durable, so it is still there for whoever comes next')
   await assert.rejects(chain.durable(), withCode('RUN_OWNED'))
   taken.append('call.settled', item!.body as never)
-  taken.consume(item!.id)
+  taken.takeFromInbox(item!.id)
   await taken.durable()
   assert.deepEqual((await store.takeRun(chain.run)).inbox(), [])
   assert.equal(store.events(chain.run, { type: 'call.settled' }).length, 1)

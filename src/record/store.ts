@@ -1,4 +1,7 @@
-/** The store of one home: starts and takes runs, reads what was recorded, and passes on what others say. */
+/**
+ * The store of one home: starts and takes runs, reads what was recorded, and passes on what others
+ * say.
+ */
 import {
   type Event,
   type EventBodies,
@@ -11,21 +14,28 @@ import {
   type RunStatus,
   type Stored,
 } from '#model'
-import { oneEntry, ownedByAnother, type Taken } from './apply.ts'
-import type { Asked } from './approvals.ts'
+import {
+  createHome,
+  homePaths,
+  isProcessAlive,
+  lockProcess,
+  refuseHalfRestored,
+  removeDead,
+  removeLock,
+  sealingKey,
+  sealText,
+} from '#record/disk'
+import type { PurgedBy } from '#record/ledger'
+import { entriesOf, ownedByAnother, prepareDatabase, type RunTakeover } from '#record/ledger'
+import type { SealedSecret } from '#record/secrets'
+import { openWriter } from '#record/writer'
+import type { ApprovalRow } from './approval-index.ts'
 import type { BackedUp } from './backup.ts'
-import { openBuffer } from './buffer.ts'
-import { type Chain, type ChainWorld, type InboxItem, openChain, type SealedSecret } from './chain.ts'
-import { watchChanges } from './changes.ts'
-import { createHome, homePaths, refuseHalfRestored } from './home.ts'
-import { sealingKey } from './keys.ts'
-import { isProcessAlive, lockProcess, removeDead, removeLock } from './owner.ts'
-import type { PurgedBy } from './purge.ts'
-import { openQueue } from './queue.ts'
+import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
+import { openFlushTimer } from './flush-timer.ts'
 import { openReader, type PinType, type RunRow, type Stats } from './reader.ts'
-import { prepareDatabase } from './schema.ts'
-import { sealText } from './seal.ts'
 import { type Look, sendTo } from './send.ts'
+import { watchChanges } from './watch-changes.ts'
 
 export type Store = {
   readonly home: string
@@ -33,8 +43,11 @@ export type Store = {
   readonly homeOption: string
   readonly process: ProcessId
   /** Processes that had the home open and did not close it: found dead when we opened it. */
-  readonly dead: readonly ProcessId[]
-  /** Synchronous: the run's row, run.started and the home's run.opened are one transaction, durable with `chain.durable()`. */
+  readonly deadProcesses: readonly ProcessId[]
+  /**
+   * Synchronous: the run's row, run.started and the home's run.opened are one transaction, durable
+   * with `chain.durable()`.
+   */
   startRun(run: RunId, body: EventBodies['run.started']): Chain
   /** Takes over a run that nobody living owns, or that this process lost hold of. */
   takeRun(run: RunId): Promise<Chain>
@@ -55,23 +68,26 @@ export type Store = {
   lastPin(): { type: PinType; n: number; hash: string } | undefined
   /** The hash of the home's n-th event, if it is of this type. */
   homeHash(type: PinType, n: number): string | undefined
-  /** How each of these runs began, without the rest of their chains; nothing of a run that was purged. */
-  started(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>>
+  /**
+   * How each of these runs began, without the rest of their chains; nothing of a run that was
+   * purged.
+   */
+  startedEvents(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>>
   /** The same as they stand: the exact lines. */
   lines(run: string, options?: { after?: number }): string[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
   /** Those that are open, of all runs, in the order in which they were asked for. */
-  openApprovals(): Asked[]
+  openApprovals(): ApprovalRow[]
   /** One of a run that is not finished, open or not. */
-  approval(id: string): Asked | undefined
+  approval(id: string): ApprovalRow | undefined
   /** The JSON text of a member of an event, also of one that stands as a blob. */
   text(member: Stored<unknown>): string
   value<Value>(member: Stored<Value>): Value
   /** Its first characters and its size, without reading all of it. */
-  glimpse(member: Stored<unknown>, characters: number): { text: string; bytes: number }
+  previewText(member: Stored<unknown>, characters: number): { text: string; bytes: number }
   /**
-   * An answer for a run that another process may own. With `look`, only if what it looked at is still so when the answer is
-   * written; it is asked again where something changed.
+   * An answer for a run that another process may own. With `look`, only if what it looked at is
+   * still so when the answer is written; it is asked again where something changed.
    */
   send<Type extends InboxType>(run: RunId, type: Type, body: EventBodies[Type], look?: Look): Promise<void>
   /** What was sent to a run and not taken up yet, in the order in which it came. */
@@ -94,7 +110,10 @@ export type Store = {
   close(): Promise<void>
 }
 
-/** `homeOption` is what a command at a terminal needs to find this home, with a space before it; nothing where it finds it by itself. */
+/**
+ * `homeOption` is what a command at a terminal needs to find this home, with a space before it;
+ * nothing where it finds it by itself.
+ */
 export type StoreOptions = { home: string; homeOption?: string; now?: () => number; create?: boolean }
 
 export async function openStore({
@@ -115,7 +134,7 @@ export async function openStore({
   const isAlive = (process: ProcessId) => process === lock.process || isProcessAlive(paths.processes, process)
   const reader = openReader(home, seal, isAlive)
   const changes = watchChanges(reader.database)
-  const queue = openQueue({ home, process: lock.process }, () => void checkpoint().catch(() => {}))
+  const queue = openWriter({ home, process: lock.process }, () => void checkpoint().catch(() => {}))
   const timer = setInterval(() => queue.isUsed() && void checkpoint().catch(() => {}), limits.checkpointMsMax).unref()
   const world: ChainWorld = {
     queue,
@@ -123,7 +142,7 @@ export async function openStore({
     sealingKey: seal,
     readInbox: reader.inbox,
     onInbox: changes.onInbox,
-    buffer: openBuffer(),
+    buffer: openFlushTimer(),
   }
 
   function startRun(run: RunId, body: EventBodies['run.started']): Chain {
@@ -138,10 +157,10 @@ export async function openStore({
     const { owner, epoch } = reader.owner(run)
     const isForeign = owner !== null && owner !== lock.process
     if (isForeign && isAlive(owner)) throw ownedByAnother(run, owner)
-    const taken = await queue.ask({ kind: 'take', run, owner, epoch })
+    const taken = await queue.write({ kind: 'take', run, owner, epoch })
     if (isForeign) removeLock(paths.processes, owner)
     const { sealed, asking } = reader
-    return openChain({ run, ...(taken as Taken), opens: null, sealed: sealed(run), asking: asking(run) }, world)
+    return openChain({ run, ...(taken as RunTakeover), opens: null, sealed: sealed(run), asking: asking(run) }, world)
   }
 
   async function send<Type extends InboxType>(
@@ -156,11 +175,11 @@ export async function openStore({
   }
 
   async function checkpoint(): Promise<{ n: number; heads: number }> {
-    return (await queue.ask({ kind: 'checkpoint', at: now() })) as { n: number; heads: number }
+    return (await queue.write({ kind: 'checkpoint', at: now() })) as { n: number; heads: number }
   }
 
   async function purge(run: RunId, by: PurgedBy): Promise<void> {
-    await queue.ask({ kind: 'purge', run, at: now(), by })
+    await queue.write({ kind: 'purge', run, at: now(), by })
   }
 
   async function expire(days: number, by: PurgedBy): Promise<RunId[]> {
@@ -188,7 +207,7 @@ export async function openStore({
     home,
     homeOption,
     process: lock.process,
-    dead,
+    deadProcesses: dead,
     startRun,
     takeRun,
     runs: reader.runs,
@@ -203,17 +222,17 @@ export async function openStore({
     homeHash: reader.homeHash,
     lines: reader.lines,
     eventsSince: reader.eventsSince,
-    started: reader.started,
+    startedEvents: reader.started,
     openApprovals: reader.openApprovals,
     approval: reader.approval,
     text: reader.text,
     value: reader.value,
-    glimpse: reader.glimpse,
+    previewText: reader.glimpse,
     send,
     inbox: reader.inbox,
     sealed: reader.sealed,
     runsWithInbox: reader.runsWithInbox,
-    appendHome: async (type, body) => void (await queue.ask({ kind: 'home', entries: oneEntry(type, now(), body) })),
+    appendHome: async (type, body) => void (await queue.write({ kind: 'home', entries: entriesOf(type, now(), body) })),
     onChange: changes.onChange,
     isAlive,
     checkpoint,

@@ -1,6 +1,9 @@
-/** The effect class of one call. Of most tools it is the tool's; of a built-in one the arguments may decide. */
+/**
+ * The effect class of one call. Of most tools it is the tool's; of a built-in one the arguments may
+ * decide.
+ */
 import type { Effect, Json, Tool } from '#model'
-import type { OpenCall } from './call.ts'
+import type { OpenCall } from './open-call.ts'
 
 type Given = Pick<OpenCall, 'args' | 'edited' | 'refused'>
 
@@ -10,7 +13,10 @@ export function effectOf(definition: Tool | null, { args, edited = args, refused
   return definition.effectFor(JSON.parse(edited) as Json)
 }
 
-/** A call of the record gets its tool as it is now. What was classed by its tool keeps the class it was issued with. */
+/**
+ * A call of the record gets its tool as it is now. What was classed by its tool keeps the class it
+ * was issued with.
+ */
 export function define(call: OpenCall, definition: Tool | null): void {
   call.definition = definition
   classAgain(call)

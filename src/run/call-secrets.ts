@@ -1,4 +1,7 @@
-/** Secrets in the arguments of a call: where they may go. A built-in tool takes none: placeholders reach it as text. */
+/**
+ * Secrets in the arguments of a call: where they may go. A built-in tool takes none: placeholders
+ * reach it as text.
+ */
 import { AppError, isBuiltIn, type Json, splitToolId } from '#model'
 import type { Secrets } from '#record'
 

@@ -1,23 +1,35 @@
-/** Moves one run that this process owns: replays what the record holds, then turns in, calls out, until it ends or waits. */
+/**
+ * Moves one run that this process owns: replays what the record holds, then turns in, calls out,
+ * until it ends or waits.
+ */
 import { type AppError, type Delivery, type EventBodies, limits, type ProgramEnd, type Turn, toAppError } from '#model'
-import { Calls } from './calls.ts'
-import type { Desk, Score } from './desk.ts'
-import { Notes } from './notes.ts'
-import { idOf, placeOf } from './place.ts'
+import type { CallContext, RunContext } from './call-context.ts'
+import { isNested } from './call-definition.ts'
+import { formatCallId, parseCallId } from './call-id.ts'
+import { Calls } from './call-lifecycle.ts'
+import { OutputRecorder } from './program-output.ts'
 import { Replay } from './replay.ts'
-import { type Seat, Seats } from './seats.ts'
-import { cancelledBy, outcomeOf, programLate, type Settlement, type Stop, stalled, withoutBox } from './stop.ts'
+import {
+  cancelledBy,
+  outcomeOf,
+  programLate,
+  type Settlement,
+  type Stop,
+  sandboxUnavailable,
+  stalled,
+} from './run-end.ts'
+import { type ProgramState, RunPrograms } from './run-programs.ts'
 import { timeLeft } from './time-left.ts'
 
 export class Conductor {
   readonly settled: Promise<Settlement>
   /** Resolves with the first question to a human. */
   readonly asked: Promise<void>
-  readonly #score: Score
+  readonly #score: RunContext
   readonly #calls: Calls
-  readonly #seats: Seats
+  readonly #seats: RunPrograms
   readonly #replay: Replay
-  readonly #notes: Notes
+  readonly #notes: OutputRecorder
   readonly #settle: (settlement: Settlement) => void
   readonly #fail: (error: unknown) => void
   #tail: Promise<void> = Promise.resolve()
@@ -29,16 +41,16 @@ export class Conductor {
   #wall: NodeJS.Timeout | undefined
   #unsubscribe = () => {}
 
-  constructor(score: Score) {
+  constructor(score: RunContext) {
     const { journal } = score
     this.#score = score
     this.#replay = new Replay(journal)
-    this.#notes = new Notes(score.chain, journal)
-    this.#seats = new Seats(score.program)
+    this.#notes = new OutputRecorder(score.chain, journal)
+    this.#seats = new RunPrograms(score.program)
     const { budget, plan } = journal.started
     const question = Promise.withResolvers<void>()
     this.asked = question.promise
-    const desk: Desk = {
+    const desk: CallContext = {
       ...score,
       budget,
       plan: plan.kind,
@@ -55,7 +67,10 @@ export class Conductor {
     this.settled.catch(() => {})
   }
 
-  /** Nothing is sent before every recorded result was delivered and every recorded call was issued again. */
+  /**
+   * Nothing is sent before every recorded result was delivered and every recorded call was issued
+   * again.
+   */
   begin(): void {
     this.#rerun().catch((error) => this.#broken(error))
   }
@@ -72,14 +87,17 @@ export class Conductor {
     }
   }
 
-  /** Lets go of the run, so that another process can take it up; what was sent and is not answered soon stays in doubt. */
+  /**
+   * Lets go of the run, so that another process can take it up; what was sent and is not answered
+   * soon stays in doubt.
+   */
   leave(error?: unknown): Promise<void> {
     this.#left ??= this.#over ? Promise.resolve() : this.#leave(error)
     return this.#left
   }
 
   async #leave(error: unknown): Promise<void> {
-    const landed = error === undefined ? this.#calls.land() : undefined
+    const landed = error === undefined ? this.#calls.drain() : undefined
     this.#close()
     await landed
     await this.#score.chain.suspend({ why: 'stopped', calls: [...this.#calls.open.keys()] })
@@ -90,7 +108,8 @@ export class Conductor {
   async #rerun(): Promise<void> {
     const { journal } = this.#score
     this.#take(this.#seats.root, this.#seats.root.program.start(), journal.beganAt)
-    // Code has no other program in it: its box is told everything at once, and plays it turn by turn. A graph seats programs as it goes.
+    // Code has no other program in it: its box is told everything at once, and plays it turn by
+    // turn. A graph seats programs as it goes.
     const isCode = journal.started.plan.kind === 'code'
     for (const { program, delivery } of journal.deliveries) {
       if (!isCode) await this.#quiet()
@@ -111,7 +130,7 @@ export class Conductor {
     else if (ms <= limits.timeoutMsMax) this.#wall = setTimeout(() => this.#halt(stop()), ms)
   }
 
-  /** After the replay: open calls move on from where the record left them, then what the last turns issued anew. */
+  /** After the replay: open calls move on, then what the last turns issued anew. */
   async #goOn(): Promise<void> {
     const { calls, cancelled } = this.#score.journal
     this.#turns += 1
@@ -129,7 +148,7 @@ export class Conductor {
   }
 
   /** Turns are handled one after the other, in the order of the deliveries. */
-  #take(seat: Seat, turn: Promise<Turn>, now: number): void {
+  #take(seat: ProgramState, turn: Promise<Turn>, now: number): void {
     turn.catch(() => {})
     this.#turns += 1
     const handled = this.#tail.then(async () => {
@@ -148,27 +167,27 @@ export class Conductor {
     while (this.#turns > 0 && !this.#over) await this.#tail
   }
 
-  async #handle(seat: Seat, turn: Turn, now: number): Promise<void> {
+  async #handle(seat: ProgramState, turn: Turn, now: number): Promise<void> {
     if (this.#isDeaf(seat)) return
-    this.#notes.take(seat.path, turn)
+    this.#notes.record(seat.path, turn)
     for (const call of turn.calls) {
       if (this.#isDeaf(seat)) return
       seat.issued += 1
-      const id = idOf({ program: seat.path, number: seat.issued })
+      const id = formatCallId({ program: seat.path, number: seat.issued })
       if (this.#live) await this.#calls.issue(call, id, now)
       else this.#differ(this.#replay.compare({ call, id, now }))
-      if (call.code !== undefined) await this.#sit(call.code, call.args, id, now)
+      if (isNested(call)) await this.#sit(call.code ?? call.tasks!, call.args, id, now)
     }
     if (turn.end !== undefined) this.#ended(seat, turn.end)
   }
 
-  async #sit(code: string, args: string, path: string, now: number): Promise<void> {
-    const program = await this.#score.nest(code, args, path, now)
-    this.#take(this.#seats.add(path, program), program.start(), now)
+  async #sit(...nested: Parameters<RunContext['nest']>): Promise<void> {
+    const program = await this.#score.nest(...nested)
+    this.#take(this.#seats.add(nested[2], program), program.start(), nested[3])
   }
 
   /** What a nested program leaves open is withdrawn with it; its end is the result of its call. */
-  #ended(seat: Seat, end: ProgramEnd): void {
+  #ended(seat: ProgramState, end: ProgramEnd): void {
     seat.end = end
     if (seat === this.#seats.root || !this.#live) return
     seat.program.drop()
@@ -187,13 +206,13 @@ export class Conductor {
   }
 
   /** Nothing is delivered after the end of a program, nor after that of the one it runs in. */
-  #isDeaf(seat: Seat): boolean {
+  #isDeaf(seat: ProgramState): boolean {
     return this.#over || this.#stop !== null || seat.end !== null || this.#seats.root.end !== null
   }
 
-  #died(seat: Seat, error: unknown): void {
+  #died(seat: ProgramState, error: unknown): void {
     if (this.#over || seat.end !== null) return
-    const without = withoutBox(error, this.#score.chain.run)
+    const without = sandboxUnavailable(error, this.#score.chain.run)
     if (without !== null) this.leave(without).catch(this.#fail)
     else if (seat !== this.#seats.root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
     else this.#stop ??= { status: 'failed', error: toAppError(error) }
@@ -209,7 +228,7 @@ export class Conductor {
     if (this.#over || !this.#live) return
     try {
       for (const item of this.#score.chain.inbox()) {
-        this.#score.chain.consume(item.id)
+        this.#score.chain.takeFromInbox(item.id)
         if (item.type === 'approval.answered') this.#calls.answer(item.body)
         else if (item.type === 'call.settled') this.#calls.settle(item.body)
         else this.cancel(item.body)
@@ -249,7 +268,7 @@ export class Conductor {
   }
 
   #endStalled(): void {
-    for (const seat of this.#seats.stalled(this.#calls.open.keys(), (id) => placeOf(id).program)) {
+    for (const seat of this.#seats.stalled(this.#calls.open.keys(), (id) => parseCallId(id).program)) {
       if (seat === this.#seats.root) this.#stop = stalled()
       else this.#ended(seat, { ok: false, error: stalled().error.toJSON() })
     }

@@ -16,34 +16,35 @@ import {
   takeChance,
 } from '#model'
 import { type Chain, ownedByAnother, placeholderSeed, type Store } from '#record'
+import { openStanding, runPolicy } from '#run/policy'
 import type { Boxes } from '#sandbox'
-import { checkPlan } from './check-tools.ts'
+import { checkPlan } from './check-plan.ts'
+import { checkReplay, type ReplayCheck } from './check-replay.ts'
 import { Conductor } from './conductor.ts'
-import { exploring } from './explore-run.ts'
+import { explorationProgram } from './explore-program.ts'
 import { copyEvents, eventsBefore, forkedBody } from './fork.ts'
 import { type Journal, newJournal, readJournal, serversOf } from './journal.ts'
-import { openRecorded, pretending } from './mocks.ts'
-import { type Prepared, prepare, preparedFor } from './prepare.ts'
-import { type Heard, heardOf, openPrograms } from './programs.ts'
+import { mockResults, recordedResultsOf } from './mocks.ts'
+import { type Makers, type Prepared, prepare, preparedFor } from './prepare.ts'
+import { deliveriesOf, openPrograms, type ReadDeliveries } from './programs.ts'
 import { watchRun } from './provenance.ts'
-import { catalogQueue, type Queue } from './queue.ts'
 import type { Mocks } from './read-mocks.ts'
-import { type Rehearsal, rehearse } from './rehearse.ts'
+import type { Settlement } from './run-end.ts'
+import { checkServers, type RunRequest, redactRequest, secretsOf, startedBody } from './run-started.ts'
 import { isSameRequest } from './same-request.ts'
-import { openStanding, runPolicy } from './standing.ts'
 import { startByKey } from './start-by-key.ts'
-import { checkServers, type RunRequest, secretsOf, startedBody, withoutSecrets } from './started.ts'
-import type { Settlement } from './stop.ts'
+import { catalogQueue, type WorkQueue } from './work-queue.ts'
 
+export { checkDag, needsOf } from '#run/dag'
+export { runPolicy } from '#run/policy'
 export { Conductor } from './conductor.ts'
 export { newJournal, readJournal } from './journal.ts'
-export { heardOf } from './programs.ts'
-export { openLocalQueue } from './queue.ts'
-export { openShare } from './share.ts'
-export { runPolicy } from './standing.ts'
+export { deliveriesOf } from './programs.ts'
+export { openBoxShare } from './share-boxes.ts'
+export { openLocalQueue } from './work-queue.ts'
 
 export type Engine = {
-  /** Refuses a key that a run has already; the error's context names it as `existing`. */
+  /** Refuses a key that a run has already: keyHolderIn() finds that run in the error. */
   start(request: RunRequest): Promise<ActiveRun>
   /** Whether the run was started with this very request. */
   isOf(run: RunId, request: RunRequest): boolean
@@ -51,8 +52,8 @@ export type Engine = {
   /** Goes another way from call `at` on; that call gets `args` where they are given. */
   fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
   /** Compares the program with the record; calls nothing. */
-  replay(run: RunId): Promise<Rehearsal>
-  active(run: RunId): ActiveRun | undefined
+  replay(run: RunId): Promise<ReplayCheck>
+  activeRun(run: RunId): ActiveRun | undefined
   /** Whether there is a run under way here, or about to be. */
   isBusy(): boolean
   /** Lets go of every run, so that it can be taken up elsewhere. */
@@ -64,12 +65,18 @@ export type ActiveRun = {
   settled: Promise<Settlement>
   /** Resolves with the first question to a human. */
   asked: Promise<void>
-  /** Resolves when its end has its place in the record: what will be said of it can be made while that reaches the disk. */
+  /**
+   * Resolves when its end has its place in the record: what will be said of it can be made while
+   * that reaches the disk.
+   */
   ended: Promise<Settlement>
   /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
   durable(): Promise<void>
-  /** All its events, where this process wrote them from the first on and they are small; else null, and the store has them. */
-  told(only?: EventType): Event[] | null
+  /**
+   * All its events, where this process wrote them from the first on and they are small; else null,
+   * and the store has them.
+   */
+  cachedEvents(only?: EventType): Event[] | null
   cancel(asked: EventBodies['cancel.asked']): void
   leave(): Promise<void>
 }
@@ -84,13 +91,15 @@ export type EngineParts = {
   config: Config
   now?: () => number
   /** Whoever makes the calls; the catalogue, in this process, unless told otherwise. */
-  queue?: Queue
+  queue?: WorkQueue
+  /** Programs that the engine does not make itself. */
+  makers?: Makers
   /** Told of every run that came to rest under this owner. */
   settled?: (run: RunId) => void
 }
 
 export function openEngine(parts: EngineParts): Engine {
-  const { store, boxes, catalog, config, now = Date.now, queue = catalogQueue(parts.catalog) } = parts
+  const { store, boxes, catalog, config, now = Date.now, queue = catalogQueue(parts.catalog), makers = {} } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
   const resuming = new Map<RunId, Promise<ActiveRun>>()
@@ -113,21 +122,21 @@ export function openEngine(parts: EngineParts): Engine {
 
   const policyOf = ({ started, lines }: Journal) =>
     runPolicy(started.permissions, config.policy, standing, lines, config.approvals.expireMs)
-  const rootOf = (journal: Journal, prepared: Prepared, heard: Heard): Program =>
+  const rootOf = (journal: Journal, prepared: Prepared, heard: ReadDeliveries): Program =>
     journal.started.mode === 'explore'
-      ? exploring(journal, { ...parts, programs, policy: policyOf(journal) })
+      ? explorationProgram(journal, { ...parts, programs, policy: policyOf(journal) })
       : programs.root(prepared, journal, heard)
 
   const conduct = (chain: Chain, journal: Journal, prepared: Prepared, live: Live = {}): ActiveRun => {
-    const heard: Heard = async (path) => {
+    const heard: ReadDeliveries = async (path) => {
       await chain.durable()
-      return heardOf(journalOf(chain.run), path)
+      return deliveriesOf(journalOf(chain.run), path)
     }
     const { mode, mocks = {} } = journal.started
     const policy = policyOf(journal)
     const watched = watchRun(journal, rootOf(journal, prepared, heard), programs.nest(journal, heard))
     const secrets = secretsOf(placeholderSeed(journal.started, chain.run), chain, config)
-    const pretend = mode === 'run' ? null : pretending(mocks as Mocks, openRecorded(store))
+    const pretend = mode === 'run' ? null : mockResults(mocks as Mocks, recordedResultsOf(store))
     const end = Promise.withResolvers<Settlement>()
     const conductor = new Conductor({
       ...parts,
@@ -154,7 +163,7 @@ export function openEngine(parts: EngineParts): Engine {
       asked: conductor.asked,
       ended: end.promise,
       durable: () => chain.durable(),
-      told: (only) => chain.told(only),
+      cachedEvents: (only) => chain.cachedEvents(only),
       cancel: (asked) => conductor.cancel(asked),
       leave: () => conductor.leave(),
     }
@@ -184,9 +193,9 @@ export function openEngine(parts: EngineParts): Engine {
 
   const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
     const seed = takeChance(32).toString('hex')
-    const { clean, seals } = withoutSecrets(request, seed, config)
+    const { clean, seals } = redactRequest(request, seed, config)
     if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
-    const prepared = await prepare(clean.plan, boxes)
+    const prepared = await prepare(clean.plan, boxes, makers)
     const started = startedBody(clean, prepared, seed, config, catalog)
     return enter(async () => {
       const chain = store.startRun(newId<RunId>(now()), started)
@@ -218,11 +227,13 @@ export function openEngine(parts: EngineParts): Engine {
     })
   }
 
-  /** What may keep us from going on with a run is looked at before it is ours: else nobody could. */
+  /**
+   * What may keep us from going on with a run is looked at before it is ours: else nobody could.
+   */
   const fitFor = async (run: RunId): Promise<Prepared> => {
     const begun = begunOf(run)
     checkServers(begun.started, catalog)
-    return preparedFor(begun, boxes)
+    return preparedFor(begun, boxes, makers)
   }
 
   /** Nothing of a dead owner may act any more when another goes on in its place. */
@@ -241,7 +252,7 @@ export function openEngine(parts: EngineParts): Engine {
   const fork = async (run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun> => {
     const events = store.events(run)
     const origin = readJournal(events, store.text)
-    const prepared = await preparedFor(origin, boxes)
+    const prepared = await preparedFor(origin, boxes, makers)
     const forked = newId<RunId>(now())
     const left = { run, at: String(at), ...(args === undefined ? {} : { args }) }
     const { started, seals } = forkedBody(forked, origin, left, { prepared, config, sealed: store.sealed(run) })
@@ -254,11 +265,11 @@ export function openEngine(parts: EngineParts): Engine {
     })
   }
 
-  const replay = async (run: RunId): Promise<Rehearsal> => {
+  const replay = async (run: RunId): Promise<ReplayCheck> => {
     const journal = journalOf(run)
-    const heard: Heard = async (path) => heardOf(journal, path)
-    const program = rootOf(journal, await preparedFor(journal, boxes), heard)
-    return rehearse(journal, program, programs.nest(journal, heard))
+    const heard: ReadDeliveries = async (path) => deliveriesOf(journal, path)
+    const program = rootOf(journal, await preparedFor(journal, boxes, makers), heard)
+    return checkReplay(journal, program, programs.nest(journal, heard))
   }
 
   const close = async () => {
@@ -275,7 +286,7 @@ export function openEngine(parts: EngineParts): Engine {
     resume,
     fork,
     replay,
-    active: (run) => active.get(run),
+    activeRun: (run) => active.get(run),
     isBusy,
     close,
   }

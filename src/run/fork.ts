@@ -1,4 +1,7 @@
-/** A run that goes another way from one of its calls on: what came before is taken from the record, what follows is made anew. */
+/**
+ * A run that goes another way from one of its calls on: what came before is taken from the record,
+ * what follows is made anew.
+ */
 import {
   type Config,
   type Event,
@@ -11,16 +14,19 @@ import {
   toText,
 } from '#model'
 import { type Chain, placeholderSeed, type SealedSecret } from '#record'
+import { narrower } from '#run/policy'
+import { parseCallId } from './call-id.ts'
 import type { Journal } from './journal.ts'
-import { placeOf } from './place.ts'
-import { narrower } from './policy.ts'
 import type { Prepared } from './prepare.ts'
-import { collectSeals, narrowed, secretsOf } from './started.ts'
+import { collectSeals, narrowBudget, secretsOf } from './run-started.ts'
 
 type Started = EventBodies['run.started']
 type Given = { prepared: Prepared; config: Config; sealed: SealedSecret[] }
 
-/** It begins as the run did that it leaves, with no more than is given today, and with the secrets of that run that are still kept. */
+/**
+ * It begins as the run did that it leaves, with no more than is given today, and with the secrets
+ * of that run that are still kept.
+ */
 export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFrom'] & {}, given: Given) {
   const { key: _, ...same } = origin.started
   const { prepared, config, sealed } = given
@@ -30,7 +36,7 @@ export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFro
     ...same,
     forkedFrom,
     permissions: narrower(same.permissions, config.policy.permissions),
-    budget: narrowed(config.budget, same.budget),
+    budget: narrowBudget(config.budget, same.budget),
     engine: prepared.engine,
     isolation: prepared.isolation,
   }
@@ -56,7 +62,7 @@ export function eventsBefore(events: Event[], at: number): Copied[] {
 }
 
 function topOf(id: string): number {
-  const { program, number } = placeOf(id)
+  const { program, number } = parseCallId(id)
   return program === '' ? number : topOf(program)
 }
 

@@ -1,10 +1,10 @@
 /** A call as a program issues it, before anything was decided about it. */
-import type { IssuedCall, RunId, Tool } from '#model'
-import { fresh, type OpenCall, withoutCode } from './call.ts'
+import { type IssuedCall, keyParameter, type RunId, type Tool } from '#model'
 import { effectOf } from './call-effect.ts'
 import { editOf } from './fork.ts'
-import { keyOf } from './idempotency-key.ts'
+import { idempotencyKey } from './idempotency-key.ts'
 import type { Journal } from './journal.ts'
+import { newOpenCall, type OpenCall, withoutCode } from './open-call.ts'
 
 type Run = { chain: { run: RunId }; journal: Pick<Journal, 'started'> }
 
@@ -16,6 +16,6 @@ export function openCall(
 ): OpenCall {
   const edit = editOf(journal.started, id)
   const effect = effectOf(definition, { ...issued, ...edit })
-  const key = effect?.startsWith('keyed:') ? { key: keyOf(chain.run, id) } : {}
-  return { ...withoutCode(issued), ...key, ...edit, ...fresh(id, now), definition, effect }
+  const key = effect !== null && keyParameter(effect) !== null ? { key: idempotencyKey(chain.run, id) } : {}
+  return { ...withoutCode(issued), ...key, ...edit, ...newOpenCall(id, now), definition, effect }
 }

@@ -1,4 +1,7 @@
-/** What the record says of a run so far, folded into what replay needs: its calls, its deliveries, its open questions. */
+/**
+ * What the record says of a run so far, folded into what replay needs: its calls, its deliveries,
+ * its open questions.
+ */
 import {
   AppError,
   type Delivery,
@@ -11,9 +14,9 @@ import {
   toText,
 } from '#model'
 import { blobOf } from '#record'
-import { placeOf } from './place.ts'
-import { nothingSpent, OwnedTime, type Spent, spend } from './spent.ts'
-import type { OwnLine } from './standing.ts'
+import type { OwnLine } from '#run/policy'
+import { nothingSpent, OwnedTime, type Spent, spend } from './budget-spent.ts'
+import { parseCallId } from './call-id.ts'
 
 export type RecordedCall = {
   id: string
@@ -114,7 +117,7 @@ function fold(journal: Journal, event: Event, text: TextOf, ownedMs: number): vo
     }
     case 'call.resolved': {
       callOf(journal, event.body.call).last = 'resolved'
-      const { program } = placeOf(event.body.call)
+      const { program } = parseCallId(event.body.call)
       const heard = replayed(event.body, Date.parse(event.body.arrivedAt ?? event.at), text)
       journal.deliveries.push({ program, delivery: heard })
       spend(journal.spent, bytesOf(event.body, heard), event.body.usage)
@@ -165,12 +168,12 @@ function issued(body: RecordedBody<'call.issued'>, text: TextOf, ownedMs: number
 
 /** Live and replayed, a program gets what stands in the record. */
 export function delivery({ call, ok, value, error }: EventBodies['call.resolved'], at: number): Delivery {
-  return { call: placeOf(call).number, ok, text: toText(ok ? (value ?? null) : error), now: at }
+  return { call: parseCallId(call).number, ok, text: toText(ok ? (value ?? null) : error), now: at }
 }
 
 function replayed({ call, ok, value, error }: RecordedBody<'call.resolved'>, at: number, text: TextOf): Delivery {
   const heard = ok ? (value === undefined ? 'null' : text(value)) : toText(error)
-  return { call: placeOf(call).number, ok, text: heard, now: at }
+  return { call: parseCallId(call).number, ok, text: heard, now: at }
 }
 
 /** What was too large for the program stands in the record all the same. */

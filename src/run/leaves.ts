@@ -1,7 +1,9 @@
-/** The single values in a JSON value, and where a value stands in another one; both within bounds. */
-import { type Json, limits } from '#model'
+/**
+ * The single values in a JSON value, and where a value stands in another one; both within bounds.
+ */
+import { escapePointerKey, type Json, limits } from '#model'
 
-export type Leaf = { path: string; value: Json }
+type Leaf = { path: string; value: Json }
 
 /** Texts, numbers, truths and nulls, and what is empty, each with its JSON Pointer. */
 export function leavesOf(root: Json, most: number = limits.provenanceLeavesMax): Leaf[] {
@@ -13,7 +15,10 @@ export function leavesOf(root: Json, most: number = limits.provenanceLeavesMax):
   return found
 }
 
-/** Pointers to values equal to `value`; in a pattern `*` is any one key, and without a pattern every place is looked at. */
+/**
+ * Pointers to values equal to `value`; in a pattern `*` is any one key, and without a pattern every
+ * place is looked at.
+ */
 export function pointersTo(root: Json, value: Json, pattern: string | null): string[] {
   const found: string[] = []
   const wanted = JSON.stringify(value)
@@ -43,7 +48,7 @@ function visit(root: Json, at: string, look: (path: string, value: Json, isLeaf:
     const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
     if (!look(path, value, members.length === 0)) return
     for (const [key, member] of members.slice(0, limits.provenanceStepsMax).reverse()) {
-      stack.push([`${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, member])
+      stack.push([`${path}/${escapePointerKey(key)}`, member])
     }
   }
 }

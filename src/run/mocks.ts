@@ -1,19 +1,22 @@
-/** Where the results of a dry run come from: mocks, then the record, then the tool's schema. Nothing is called. */
+/**
+ * Where the results of a dry run come from: mocks, then the record, then the tool's schema. Nothing
+ * is called.
+ */
 import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, type Stored } from '#model'
 import type { Store } from '#record'
-import type { OpenCall, Result } from './call.ts'
+import { sampleOf } from '#run/schema'
 import { digestOf } from './digest.ts'
+import type { OpenCall, Result } from './open-call.ts'
 import type { Mocks } from './read-mocks.ts'
-import { sampleOf } from './sample.ts'
 
-export type Pretended = { result: Result; by: 'mock' | 'record' | 'engine' }
-export type Pretend = (call: OpenCall) => Pretended
+export type MockedResult = { result: Result; by: 'mock' | 'record' | 'engine' }
+export type ResultSource = (call: OpenCall) => MockedResult
 
 /** What the record holds as the result of the same tool with the same bytes of arguments. */
-export type Recorded = (tool: string, args: string) => string | undefined
+export type RecordedResults = (tool: string, args: string) => string | undefined
 
 /** Looked through when it is first asked for. */
-export function openRecorded(store: Store): Recorded {
+export function recordedResultsOf(store: Store): RecordedResults {
   let results: ReturnType<typeof recordedResults> | null = null
   return (tool, args) => {
     results ??= recordedResults(store)
@@ -23,7 +26,7 @@ export function openRecorded(store: Store): Recorded {
   }
 }
 
-export function pretending(mocks: Mocks, recorded: Recorded): Pretend {
+export function mockResults(mocks: Mocks, recorded: RecordedResults): ResultSource {
   const used = new Map<string, number>()
   return (call) => {
     const mock = mocks.calls?.[call.id] ?? nextOf(mocks.tools?.[call.tool], call.tool, used)
@@ -62,7 +65,9 @@ function nextOf(mock: Json | undefined, tool: string, used: Map<string, number>)
   return mock[Math.min(index, mock.length - 1)]
 }
 
-/** `{ error }` is a failure where it is in words; `{ error: true }` is a value that some tool gives. */
+/**
+ * `{ error }` is a failure where it is in words; `{ error: true }` is a value that some tool gives.
+ */
 function resultOf(mock: Json, call: OpenCall): Result {
   const isFailure =
     isObject(mock) && Object.keys(mock).length === 1 && (typeof mock.error === 'string' || isObject(mock.error))
@@ -73,8 +78,9 @@ function resultOf(mock: Json, call: OpenCall): Result {
 }
 
 /**
- * What the newest runs got, by tool and by the digest of what was really sent: arguments that a human put in place of the program's
- * count, not those. Values stay as they are recorded until one of them is wanted.
+ * What the newest runs got, by tool and by the digest of what was really sent: arguments that a
+ * human put in place of the program's count, not those. Values stay as they are recorded until one
+ * of them is wanted.
  */
 function recordedResults(store: Store): Map<string, Stored<unknown> | null> {
   const results = new Map<string, Stored<unknown> | null>()

@@ -1,8 +1,20 @@
-/** A plan found fit to run, and the program that it becomes; what cannot run is refused here, before anything does. */
-import { type EventBodies, type IsolationReport, limits, type Plan, type Program, toText } from '#model'
+/**
+ * A plan found fit to run, and the program that it becomes; what cannot run is refused here, before
+ * anything does.
+ */
+import {
+  AppError,
+  type EventBodies,
+  type IsolationReport,
+  type JsonObject,
+  limits,
+  type Plan,
+  type Program,
+  type ProgramMaker,
+  toText,
+} from '#model'
+import { checkDag, codeOf, dagProgram } from '#run/dag'
 import { type Boxes, type PreparedProgram, prepareProgram } from '#sandbox'
-import { checkDag } from './check-dag.ts'
-import { codeOf, dagProgram } from './dag.ts'
 import { digestOf } from './digest.ts'
 import type { Journal } from './journal.ts'
 
@@ -14,15 +26,18 @@ export type Prepared = {
   digest: string
   engine: EngineDigest
   isolation: IsolationReport | null
-  program: { kind: 'graph'; make(): Program } | { kind: 'code'; source: string }
+  program: { kind: 'made'; make(): Program } | { kind: 'code'; source: string }
 }
 
 const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('dag 1') }
 
 const ready = new Map<string, PreparedProgram>()
 
-/** Reading a program costs as much as ten of its calls, and the same ones come again: those used last are kept. */
-export function readyProgram(code: string): PreparedProgram {
+/**
+ * Reading a program costs as much as ten of its calls, and the same ones come again: those used
+ * last are kept.
+ */
+export function preparedCached(code: string): PreparedProgram {
   const prepared = ready.get(code) ?? prepareProgram(code)
   ready.delete(code)
   ready.set(code, prepared)
@@ -30,27 +45,47 @@ export function readyProgram(code: string): PreparedProgram {
   return prepared
 }
 
-export async function prepare(plan: Plan, boxes: Boxes): Promise<Prepared> {
+/** Programs that another folder makes, by the kind of their plan. */
+export type Makers = { agent?: ProgramMaker }
+
+export async function prepare(plan: Plan, boxes: Boxes, makers: Makers = {}): Promise<Prepared> {
+  if (plan.kind === 'agent') return prepareSession(plan.agent, makers.agent)
   if (plan.kind === 'dag') {
     const tasks = checkDag(plan.tasks)
-    const codes = tasks.flatMap((task) => codeOf(task) ?? []).map(readyProgram)
+    const codes = tasks.flatMap((task) => codeOf(task) ?? []).map(preparedCached)
     const [engine, isolation] = codes.length === 0 ? [dagEngine, null] : await boxOf(boxes)
-    const program = { kind: 'graph', make: () => dagProgram(tasks) } as const
+    const program = { kind: 'made', make: () => dagProgram(tasks) } as const
     return { kind: 'dag', source: tasks, digest: digestOf(toText(tasks)), engine, isolation, program }
   }
-  const { source, digest } = readyProgram(plan.code)
+  const { source, digest } = preparedCached(plan.code)
   const [engine, isolation] = await boxOf(boxes)
   return { kind: 'code', source: plan.code, digest, engine, isolation, program: { kind: 'code', source } }
+}
+
+function prepareSession(source: JsonObject, maker: ProgramMaker | undefined): Prepared {
+  if (maker === undefined) {
+    const message =
+      'Cannot go on with an agent\'s session here: this process only serves tools; use "metier agent resume"'
+    throw new AppError('PLAN_INVALID', message, { problems: [message] })
+  }
+  const { version } = maker
+  const engine = { name: 'agent', version, digest: digestOf(`agent ${version}`) }
+  maker.make(source)
+  const program = { kind: 'made', make: () => maker.make(source) } as const
+  return { kind: 'agent', source, digest: digestOf(toText(source)), engine, isolation: null, program }
 }
 
 function boxOf(boxes: Boxes): Promise<[EngineDigest, IsolationReport]> {
   return Promise.all([boxes.engine(), boxes.isolation()])
 }
 
-/** Another engine than the run started with may make another program of it: that is said, and the comparison decides. */
-export async function preparedFor({ started }: Journal, boxes: Boxes): Promise<Prepared> {
+/**
+ * Another engine than the run started with may make another program of it: that is said, and the
+ * comparison decides.
+ */
+export async function preparedFor({ started }: Journal, boxes: Boxes, makers: Makers = {}): Promise<Prepared> {
   const { plan, engine: before } = started
-  const prepared = await prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes)
+  const prepared = await prepare({ kind: plan.kind, ...sourceOf(plan) } as Plan, boxes, makers)
   const { engine, isolation } = prepared
   if (isolation === null || engine.digest === before.digest) return prepared
   const named = ({ name, version, digest }: EngineDigest) => `${name} ${version} (${digest.slice(0, 12)})`
@@ -59,5 +94,6 @@ export async function preparedFor({ started }: Journal, boxes: Boxes): Promise<P
 }
 
 function sourceOf(plan: EventBodies['run.started']['plan']) {
-  return plan.kind === 'code' ? { code: plan.source } : { tasks: plan.source }
+  const members = { code: 'code', dag: 'tasks', agent: 'agent' } as const
+  return { [members[plan.kind]]: plan.source }
 }

@@ -1,4 +1,7 @@
-/** What a plan may call, told before it does: each tool with the lines that name it, and whether it would be asked about. */
+/**
+ * What a plan may call, told before it does: each tool with the lines that name it, and whether it
+ * would be asked about.
+ */
 import {
   type DagTask,
   limits,
@@ -9,10 +12,9 @@ import {
   type Tool,
   toText,
 } from '#model'
-import { dangerOf } from './danger.ts'
+import { dangerOf, decideEarly, type Verdict } from '#run/policy'
+import type { Structure } from '#run/structure'
 import { digestOf } from './digest.ts'
-import { decideEarly, type Verdict } from './policy.ts'
-import type { Structure } from './structure/structure.ts'
 
 /** `then` is null where the arguments decide, and where nothing is known of the tool. */
 export type MayCall = {
@@ -21,11 +23,14 @@ export type MayCall = {
   tasks?: string[]
   effect: string | null
   danger: string | null
-  then: Verdict['then'] | null
+  then: Verdict['action'] | null
   because: string | null
 }
 
-/** Not `isWhole`: it may call others, which only the run can tell. `unread` is why nothing could be read of it. */
+/**
+ * Not `isWhole`: it may call others, which only the run can tell. `unread` is why nothing could be
+ * read of it.
+ */
 export type Preview = { mayCall: MayCall[]; isWhole: boolean; unread?: string }
 
 /** `digest` is that of the source that the program became, types stripped. */
@@ -34,7 +39,10 @@ export type RecordedPlan = { plan: Plan; digest: string }
 type Mention = { tool: string; line?: number; task?: string }
 type Policy = { permissions: 'minimal' | 'standard' | 'privileged'; rules: readonly PolicyRule[] }
 
-/** `toolOf` gives what is known of a tool; undefined of one that is not known, or not known just now. */
+/**
+ * `toolOf` gives what is known of a tool; undefined of one that is not known, or not known just
+ * now.
+ */
 export async function previewOf(
   plan: RecordedPlan,
   policy: Policy,
@@ -51,8 +59,9 @@ type NamedBy = Omit<Preview, 'mayCall'> & { mayCall: Named[] }
 const kept = new Map<string, NamedBy>()
 
 /**
- * The same from the plan alone, without what is known of the tools. Reading a plan costs more than all else of a question, and questions
- * are listed again and again: of the plans that were read last it is kept.
+ * The same from the plan alone, without what is known of the tools. Reading a plan costs more than
+ * all else of a question, and questions are listed again and again: of the plans that were read
+ * last it is kept.
  */
 export async function namedBy({ plan, digest }: RecordedPlan): Promise<NamedBy> {
   const key = digestOf(toText(plan))
@@ -64,7 +73,7 @@ export async function namedBy({ plan, digest }: RecordedPlan): Promise<NamedBy> 
 }
 
 async function read(plan: Plan, digest: string): Promise<NamedBy> {
-  const { mentions, ...rest } = await (plan.kind === 'code' ? ofCode(plan.code, digest) : ofGraph(plan.tasks))
+  const { mentions, ...rest } = await readPlan(plan, digest)
   const ids = [...new Set(mentions.map(({ tool }) => tool))]
   const mayCall = ids.map((tool): Named => {
     const mine = mentions.filter((mention) => mention.tool === tool)
@@ -75,21 +84,27 @@ async function read(plan: Plan, digest: string): Promise<NamedBy> {
   return { mayCall, ...rest }
 }
 
+/** What an agent will call is for its model to say. */
+async function readPlan(plan: Plan, digest: string): Promise<Read> {
+  if (plan.kind === 'agent') return { mentions: [], isWhole: false, unread: 'its model decides as it goes' }
+  return plan.kind === 'code' ? ofCode(plan.code, digest) : ofGraph(plan.tasks)
+}
+
 type Read = { mentions: Mention[]; isWhole: boolean; unread?: string }
 
 /**
- * A text that only has to be wrapped to have the recorded digest had no types: it is what ran. Any other is stripped again,
- * for which the sandbox is loaded.
+ * A text that only has to be wrapped to have the recorded digest had no types: it is what ran. Any
+ * other is stripped again, for which the sandbox is loaded.
  */
 async function sourceOf(code: string, digest?: string): Promise<string> {
   const wrapped = programOpening + code + programClosing
   if (digestOf(wrapped) === digest) return wrapped
-  const { readyProgram } = await import('./prepare.ts')
-  return readyProgram(code).source
+  const { preparedCached } = await import('./prepare.ts')
+  return preparedCached(code).source
 }
 
 async function ofCode(code: string, digest?: string): Promise<Read> {
-  const { structureOf } = await import('./structure/structure.ts')
+  const { structureOf } = await import('#run/structure')
   const structure: Structure = structureOf(await sourceOf(code, digest))
   if (!structure.known) return { mentions: [], isWhole: false, unread: structure.why }
   const calls = structure.nodes.filter((node) => node.kind === 'call')
@@ -126,5 +141,5 @@ function judged(tool: Tool | undefined, { permissions, rules }: Policy): Omit<Ma
   const danger = dangerOf(tool)
   const { id, effect, effects } = tool
   const verdict = decideEarly({ tool: id, effect, effects, danger }, permissions, rules)
-  return { effect, danger, then: verdict?.then ?? null, because: verdict?.because ?? null }
+  return { effect, danger, then: verdict?.action ?? null, because: verdict?.because ?? null }
 }

@@ -1,43 +1,48 @@
-/** The programs of runs: a graph needs no box, code has one while it moves, and what a run heard is read from its record. */
+/**
+ * The programs of runs: a graph needs no box, code has one while it moves, and what a run heard is
+ * read from its record.
+ */
 import { availableParallelism } from 'node:os'
 import { type Delivery, limits, type Program, toText } from '#model'
+import { checkDag, dagProgram } from '#run/dag'
 import type { Boxes } from '#sandbox'
-import type { Score } from './desk.ts'
+import type { RunContext } from './call-context.ts'
 import { digestOf } from './digest.ts'
 import { editOf } from './fork.ts'
 import type { Journal } from './journal.ts'
-import { type Prepared, readyProgram } from './prepare.ts'
-import { openShare } from './share.ts'
+import { type Prepared, preparedCached } from './prepare.ts'
+import { openBoxShare } from './share-boxes.ts'
 
 /** What a program of the run has heard so far, by call. */
-export type Heard = (program: string) => Promise<Map<number, Delivery>>
+export type ReadDeliveries = (program: string) => Promise<Map<number, Delivery>>
 
 export type Programs = {
-  root(prepared: Prepared, journal: Journal, heard: Heard): Program
+  root(prepared: Prepared, journal: Journal, heard: ReadDeliveries): Program
   /** A program that runs as a call: the same id always gives the same chance. */
-  nest(journal: Journal, heard: Heard): Score['nest']
+  nest(journal: Journal, heard: ReadDeliveries): RunContext['nest']
   /** One that belongs to no run: what it heard is remembered here. */
-  passing(open: () => Promise<Program>): Program
+  ephemeral(open: () => Promise<Program>): Program
 }
 
 export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
   const most = Math.min(limits.programsAwakeMax, limits.programsAwakePerCore * availableParallelism())
-  const share = openShare({ most, idleMs: limits.programIdleMsMin })
+  const share = openBoxShare({ most, idleMs: limits.programIdleMsMin })
   return {
     root({ program }, { started: { args, seed }, beganAt }, heard) {
-      if (program.kind === 'graph') return program.make()
+      if (program.kind === 'made') return program.make()
       const options = { source: program.source, args: toText(args), seed, now: beganAt, isTraced }
       return share.program({ open: () => boxes.program(options), heard: () => heard('') })
     },
     nest:
       ({ started }, heard) =>
-      async (code, given, id, now) => {
+      async (source, given, id, now) => {
+        if (typeof source !== 'string') return dagProgram(checkDag(source))
         const seed = digestOf(`${started.seed} ${id}`)
         const { edited: args = given } = editOf(started, id)
-        const open = async () => boxes.program({ source: readyProgram(code).source, args, seed, now, isTraced })
+        const open = async () => boxes.program({ source: preparedCached(source).source, args, seed, now, isTraced })
         return share.program({ open, heard: () => heard(id) })
       },
-    passing(open) {
+    ephemeral(open) {
       const heard = new Map<number, Delivery>()
       const program = share.program({ open, heard: async () => heard })
       const deliver = (delivery: Delivery) => {
@@ -49,7 +54,7 @@ export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
   }
 }
 
-export function heardOf({ deliveries }: Journal, path: string): Map<number, Delivery> {
+export function deliveriesOf({ deliveries }: Journal, path: string): Map<number, Delivery> {
   const own = deliveries.filter(({ program }) => program === path)
   return new Map(own.map(({ delivery }) => [delivery.call, delivery]))
 }

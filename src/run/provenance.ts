@@ -1,21 +1,30 @@
-/** Where the arguments of a call come from: what the program's text says, held against what its run has seen. */
+/**
+ * Where the arguments of a call come from: what the program's text says, held against what its run
+ * has seen.
+ */
 import { type ArgumentOrigin, type DagTask, type Json, limits, type Program, type Turn, toText } from '#model'
-import { boundsOf } from './bind.ts'
-import type { Score } from './desk.ts'
+import { boundsOf } from '#run/dag'
+import { type CallNode, type Source, type Structure, structureOf } from '#run/structure'
+import type { RunContext } from './call-context.ts'
+import { formatCallId, parseCallId } from './call-id.ts'
 import type { Journal } from './journal.ts'
 import { leavesOf, pointersTo } from './leaves.ts'
-import { idOf, placeOf } from './place.ts'
-import { readyProgram } from './prepare.ts'
-import { type CallNode, type Source, type Structure, structureOf } from './structure/structure.ts'
+import { preparedCached } from './prepare.ts'
 
-/** The programs of a run as they are, and what is known of where the arguments of their calls come from. */
-export function watchRun({ started }: Journal, program: Program, nest: Score['nest']) {
+/**
+ * The programs of a run as they are, and what is known of where the arguments of their calls come
+ * from.
+ */
+export function watchRun({ started }: Journal, program: Program, nest: RunContext['nest']) {
   const { plan, args } = started
   const isCode = plan.kind === 'code'
-  const provenance = new Provenance(isCode ? [] : (plan.source as DagTask[]))
-  const watched: Pick<Score, 'program' | 'nest' | 'originsOf'> = {
+  const provenance = new Provenance(plan.kind === 'dag' ? (plan.source as DagTask[]) : [])
+  const watched: Pick<RunContext, 'program' | 'nest' | 'originsOf'> = {
     program: provenance.watch(program, '', isCode ? (plan.source as string) : null, toText(args)),
-    nest: async (code, given, id, now) => provenance.watch(await nest(code, given, id, now), id, code, given),
+    nest: async (source, given, id, now) => {
+      const code = typeof source === 'string' ? source : null
+      return provenance.watch(await nest(source, given, id, now), id, code, given)
+    },
     originsOf: (call) => provenance.of(call),
   }
   return watched
@@ -24,7 +33,10 @@ export function watchRun({ started }: Journal, program: Program, nest: Score['ne
 type Asked = { id: string; tool: string; args: string; task?: string }
 type Seen = { id: string; tool: string; task?: string; text: string | null }
 
-/** One program of the run: its text, read when it is asked about, its arguments, and the calls that it made. */
+/**
+ * One program of the run: its text, read when it is asked about, its arguments, and the calls that
+ * it made.
+ */
 type Seat = { code: string | null; args: string; structure: Structure | null; calls: Seen[] }
 
 class Provenance {
@@ -44,14 +56,15 @@ class Provenance {
     this.#seats.set(path, seat)
     const issued = (turn: Turn): Turn => {
       for (const { tool, task } of turn.calls) {
-        const id = idOf({ program: path, number: seat.calls.length + 1 })
+        const id = formatCallId({ program: path, number: seat.calls.length + 1 })
         seat.calls.push({ id, tool, ...(task === undefined ? {} : { task }), text: null })
       }
       return turn
     }
     return {
       start: () => program.start().then(issued),
-      // What is told all at once in a replay is known when its turn is back: then the call has been issued.
+      // What is told all at once in a replay is known when its turn is back: then the call has been
+      // issued.
       deliver: async (delivery) => {
         const turn = await program.deliver(delivery)
         const call = seat.calls[delivery.call - 1]
@@ -76,7 +89,7 @@ class Provenance {
 
   /** What is known of each of its arguments; an argument of which nothing is known is not named. */
   of(call: Asked): ArgumentOrigin[] {
-    const seat = this.#seats.get(placeOf(call.id).program)
+    const seat = this.#seats.get(parseCallId(call.id).program)
     const task = call.task === undefined ? undefined : this.#tasks.get(call.task)
     if (seat === undefined) return []
     const leaves = leavesOf(JSON.parse(call.args) as Json)
@@ -87,14 +100,17 @@ class Provenance {
 
   #sites(seat: Seat, tool: string): CallNode[] {
     if (seat.code === null) return []
-    seat.structure ??= structureOf(readyProgram(seat.code).source)
+    seat.structure ??= structureOf(preparedCached(seat.code).source)
     if (!seat.structure.known) return []
     const calls = seat.structure.nodes.filter((node) => node.kind === 'call')
     const named = calls.filter(({ tools }) => tools.includes(tool))
     return named.length > 0 ? named : calls.filter(({ tools }) => tools.length === 0)
   }
 
-  /** A result that reached it first, then an argument, then a literal: of two that fit, the one to be more careful with. */
+  /**
+   * A result that reached it first, then an argument, then a literal: of two that fit, the one to
+   * be more careful with.
+   */
   #ofLeaf(seat: Seat, sites: CallNode[], path: string, value: Json): ArgumentOrigin | null {
     const sources = sites.flatMap(({ inputs }) =>
       inputs

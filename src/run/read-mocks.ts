@@ -10,7 +10,10 @@ export type Mocks = {
   calls?: JsonObject
 }
 
-/** What could never be the name of a call would be mocked nowhere, and its results be made up unnoticed. */
+/**
+ * What could never be the name of a call would be mocked nowhere, and its results be made up
+ * unnoticed.
+ */
 const keys: Record<string, { form: RegExp; is: string }> = {
   args: { form: /./, is: 'a path such as "config.env"' },
   tools: { form: /^[^:]+:./, is: 'a tool, "server:name"' },

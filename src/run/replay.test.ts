@@ -1,4 +1,7 @@
-/** What a replayed program issues beyond its record: made anew, unless the record says that the program is over. */
+/**
+ * What a replayed program issues beyond its record: made anew, unless the record says that the
+ * program is over.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Journal, RecordedCall } from './journal.ts'

@@ -1,10 +1,13 @@
-/** Compares what a replayed program issues with what the record holds, and keeps what has to move on when the replay is over. */
+/**
+ * Compares what a replayed program issues with what the record holds, and keeps what has to move on
+ * when the replay is over.
+ */
 import { AppError, type IssuedCall, type Json, limits, toText } from '#model'
+import { parseCallId } from './call-id.ts'
 import type { Journal, RecordedCall } from './journal.ts'
 import { leavesOf } from './leaves.ts'
-import { placeOf } from './place.ts'
 
-export type Issue = { call: IssuedCall; id: string; now: number }
+type Issue = { call: IssuedCall; id: string; now: number }
 
 export class Replay {
   /** Calls of the record that have no result yet, and calls that the record does not know. */
@@ -21,21 +24,27 @@ export class Replay {
     const { call, id } = issue
     const recorded = this.#calls.get(id)
     if (recorded === undefined) {
-      if (!this.#isOver(placeOf(id).program)) this.anew.push(issue)
+      if (!this.#isOver(parseCallId(id).program)) this.anew.push(issue)
     } else if (recorded.tool !== call.tool || recorded.args !== call.args) return mismatch(recorded, call)
     else if (recorded.last !== 'resolved') this.open.push({ recorded, issue })
     return null
   }
 
-  /** What ended a program may not be there any more when it is replayed: its box died, or its time was up. It issues nothing new. */
+  /**
+   * What ended a program may not be there any more when it is replayed: its box died, or its time
+   * was up. It issues nothing new.
+   */
   #isOver(program: string): boolean {
     return this.#calls.get(program)?.last === 'resolved'
   }
 
-  /** Every recorded call must have been issued again; `issuedBy` tells how many calls a program has issued. */
+  /**
+   * Every recorded call must have been issued again; `issuedBy` tells how many calls a program has
+   * issued.
+   */
   missing(issuedBy: (program: string) => number): AppError | null {
     for (const recorded of this.#calls.values()) {
-      const { program, number } = placeOf(recorded.id)
+      const { program, number } = parseCallId(recorded.id)
       if (issuedBy(program) < number) return mismatch(recorded, null)
     }
     return null
@@ -59,7 +68,10 @@ function shown({ tool, args }: IssuedCall): { tool: string; args: string } {
 
 type Difference = { path: string; recorded: string | null; replayed: string | null }
 
-/** The single values that differ, each as JSON, null where there is none; if all are the same, their keys stand in another order. */
+/**
+ * The single values that differ, each as JSON, null where there is none; if all are the same, their
+ * keys stand in another order.
+ */
 function differencesOf(recorded: string, replayed: string): Difference[] {
   const [before, after] = [textsOf(recorded), textsOf(replayed)]
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path))

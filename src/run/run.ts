@@ -1,25 +1,42 @@
 /**
- * Plans become calls and results: a plan enters, a run leaves, and every step of it is on the record.
- * Refuses a plan that cannot run before anything runs, and a run that someone else owns. What judges and reads plans is loaded
- * with this file; the engine, with the catalogue and the sandbox below it, only by loadEngine().
+ * Plans become calls and results: a plan enters, a run leaves, and every step of it is on the
+ * record. Refuses a plan that cannot run before anything runs, and a run that someone else owns.
+ * What judges and reads plans is loaded with this file; the engine, with the catalogue and the
+ * sandbox below it, only by loadEngine().
  */
-export { dangerOf } from './danger.ts'
-export type { Score } from './desk.ts'
+
+export type { Exploration, GraphEdge, GraphNode } from '#run/explore'
+export {
+  comparesArguments,
+  dangerOf,
+  decide,
+  decideEarly,
+  isAbout,
+  isInForce,
+  type LineEffect,
+  type LineScope,
+  lineEffect,
+  lineFor,
+  narrower,
+  notCovered,
+  type Proposal,
+  type StandingLine,
+  standingLines,
+  standingRules,
+  suggestEffect,
+  type Verdict,
+} from '#run/policy'
+export { type CanonicalProgram, canonicalOf, type Structure, type StructureNode } from '#run/structure'
+export type { RunContext } from './call-context.ts'
+export type { ReplayCheck } from './check-replay.ts'
 export type { ActiveRun, Engine, EngineParts } from './engine.ts'
-export type { Exploration, GraphEdge, GraphNode } from './explore-tell.ts'
 export type { Journal } from './journal.ts'
-export { type LineEffect, type LineScope, lineEffect } from './line-effect.ts'
-export { comparesArguments, notCovered } from './not-covered.ts'
-export { decide, decideEarly, isAbout, lineFor, narrower, type Verdict } from './policy.ts'
+export type { Makers } from './prepare.ts'
 export { type MayCall, namedBy, type Preview, previewOf, type RecordedPlan } from './preview.ts'
-export type { Maker, Queue, Work } from './queue.ts'
 export { type Mocks, readMocks } from './read-mocks.ts'
-export type { Rehearsal } from './rehearse.ts'
-export { isInForce, type StandingLine, standingLines, standingRules } from './standing.ts'
-export type { RunRequest } from './started.ts'
-export type { Settlement } from './stop.ts'
-export type { Structure, StructureNode } from './structure/structure.ts'
-export { type Proposal, suggestEffect } from './suggest-effects.ts'
+export type { Settlement } from './run-end.ts'
+export type { RunRequest } from './run-started.ts'
+export type { Maker, Work, WorkQueue } from './work-queue.ts'
 
 /** openEngine() and its parts. */
 export const loadEngine = () => import('./engine.ts')

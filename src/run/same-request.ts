@@ -1,13 +1,14 @@
 /**
- * Whether a request is the one that a run was started with, so that its key may answer with that run. The request is
- * brought into the form in which the run's was recorded: secrets replaced by placeholders drawn from the run's seed.
+ * Whether a request is the one that a run was started with, so that its key may answer with that
+ * run. The request is brought into the form in which the run's was recorded: secrets replaced by
+ * placeholders drawn from the run's seed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Config, EventBodies, Json, Plan } from '#model'
 import type { SealedSecret } from '#record'
-import { checkDag } from './check-dag.ts'
+import { checkDag } from '#run/dag'
 import { mockedArguments } from './mocks.ts'
-import { modeOf, type RunRequest, withoutSecrets } from './started.ts'
+import { modeOf, type RunRequest, redactRequest } from './run-started.ts'
 
 type Recorded = {
   started: EventBodies['run.started'] /** True values, while the run is open. */
@@ -15,11 +16,12 @@ type Recorded = {
 }
 
 /**
- * Plan, arguments, mode and mocks count; intent, budget and permissions do not. Placeholders stand for secrets by their order,
- * so two secrets are told apart only while the run is open and keeps their true values.
+ * Plan, arguments, mode and mocks count; intent, budget and permissions do not. Placeholders stand
+ * for secrets by their order, so two secrets are told apart only while the run is open and keeps
+ * their true values.
  */
 export function isSameRequest(request: RunRequest, { started, sealed }: Recorded, config: Config): boolean {
-  const { clean, seals } = withoutSecrets(request, started.seed, config)
+  const { clean, seals } = redactRequest(request, started.seed, config)
   const { plan, args, mocks, maxBranches } = clean
   const asked = [
     plan.kind,
@@ -38,5 +40,6 @@ export function isSameRequest(request: RunRequest, { started, sealed }: Recorded
 }
 
 function sourceOf(plan: Plan): Json {
+  if (plan.kind === 'agent') return plan.agent
   return plan.kind === 'code' ? plan.code : (checkDag(plan.tasks) as unknown as Json)
 }

@@ -1,11 +1,17 @@
-/** Of requests with one key that meet in this process the first starts a run; elsewhere the record decides who was first. */
+/**
+ * Of requests with one key that meet in this process the first starts a run; elsewhere the record
+ * decides who was first.
+ */
 import type { RunId } from '#model'
-import { keyTaken } from '#record'
-import type { RunRequest } from './started.ts'
+import { requestKeyConflict } from '#record'
+import type { RunRequest } from './run-started.ts'
 
 type Start<Run> = (request: RunRequest) => Promise<Run>
 
-/** `starting` holds those under way by their keys. The others are refused as the record would refuse them: with the run that has the key. */
+/**
+ * `starting` holds those under way by their keys. The others are refused as the record would refuse
+ * them: with the run that has the key.
+ */
 export function startByKey<Run extends { run: RunId }>(
   starting: Map<string, Promise<Run>>,
   startNew: Start<Run>,
@@ -21,6 +27,6 @@ export function startByKey<Run extends { run: RunId }>(
     }
     const holder = await sooner.catch(() => null)
     if (holder === null) return start(request)
-    throw keyTaken(holder.run)
+    throw requestKeyConflict(holder.run)
   }
 }

@@ -1,7 +1,7 @@
 /** How long a run may go on: its budget of time, and its deadline. */
 import { AppError, type Budget } from '#model'
 import type { Journal } from './journal.ts'
-import type { Stop } from './stop.ts'
+import type { Stop } from './run-end.ts'
 
 type Left = { ms: number; stop(): Stop }
 

@@ -25,13 +25,16 @@ import {
   traceparentOf,
 } from '#model'
 import type { Secrets } from '#record'
-import { argumentsToSend, type Hidden, type OpenCall } from './call.ts'
-import type { Desk } from './desk.ts'
-import { mayBeSent } from './judge.ts'
+import type { CallContext } from './call-context.ts'
+import { mayBeSent } from './judge-call.ts'
+import { argumentsToSend, type Hidden, type OpenCall } from './open-call.ts'
 
 type Made = Try | ({ outcome: 'answered' } & Hidden)
 
-/** The call was ended before anything was sent; or policy, asked as it was about to be sent, did not let it out. */
+/**
+ * The call was ended before anything was sent; or policy, asked as it was about to be sent, did not
+ * let it out.
+ */
 type Unsent = { outcome: 'ended' } | { outcome: 'held' }
 
 export type Outcome =
@@ -40,19 +43,26 @@ export type Outcome =
   | { outcome: 'in_doubt' }
   | Unsent
 
-export type Tries = {
+type Tries = {
   /** One try. It is on the record, durably, before a byte of it leaves. */
   make(): Promise<Made | Unsent>
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
   now(): number
-  /** True when the run is being stopped: what was tried may be answered, but nothing is tried again. */
+  /**
+   * True when the run is being stopped: what was tried may be answered, but nothing is tried again.
+   */
   isLast(): boolean
-  /** An earlier try may have had its effect: a call that is not sent now is not known to be undone. */
+  /**
+   * An earlier try may have had its effect: a call that is not sent now is not known to be undone.
+   */
   isInDoubt(): boolean
 }
 
-/** Not sent: again, whatever the tool. Answered: that is it. Unknown: again only where repeating is safe. */
+/**
+ * Not sent: again, whatever the tool. Answered: that is it. Unknown: again only where repeating is
+ * safe.
+ */
 export async function tryUntilKnown(effect: Effect, tries: Tries): Promise<Outcome> {
   const { make, pause, now, signal, isLast, isInDoubt } = tries
   const began = now()
@@ -67,9 +77,14 @@ export async function tryUntilKnown(effect: Effect, tries: Tries): Promise<Outco
     if (outcome.outcome === 'unknown' && !mayRepeat(effect)) return { outcome: 'in_doubt' }
     const isFinal = outcome.outcome === 'unknown' ? isLastUnknown : isLastUnsent
     if (isLast() || isFinal(outcome.error, failures, { began, now: now() })) return givenUp(effect, outcome, isDoubtful)
-    await pause(pauseMs, signal).catch(() => {})
+    await pause(Math.max(pauseMs, askedMs(outcome.error)), signal).catch(() => {})
     if (isLast()) return givenUp(effect, outcome, isDoubtful)
   }
+}
+
+/** How long whoever refused the try asks to be left alone. */
+function askedMs({ context: { retryAfterMs } }: AppError): number {
+  return typeof retryAfterMs === 'number' ? Math.min(Math.max(0, retryAfterMs), limits.retryAfterMsMax) : 0
 }
 
 type Failures = { not_sent: number; unknown: number; since: number }
@@ -81,9 +96,17 @@ function isLastUnknown({ code }: AppError, { unknown, since }: Failures, { began
   return unknown > limits.unknownTriesMax || now - from > limits.unknownTriesWithinMs
 }
 
-/** A server that cannot be reached may be back in a moment, for instance because it was killed and is started again. */
-function isLastUnsent({ code, fate }: AppError, { not_sent: tries, since }: Failures, { now }: Times): boolean {
+/**
+ * A server that cannot be reached may be back in a moment, for instance because it was killed and
+ * is started again.
+ */
+function isLastUnsent(
+  { code, fate, context }: AppError,
+  { not_sent: tries, since }: Failures,
+  { now }: Times,
+): boolean {
   if (fate === 'give_up') return true
+  if (typeof context.retryAfterMs === 'number') return now - since > limits.retryAfterMsTogether
   if (code !== 'UPSTREAM_UNREACHABLE') return tries >= limits.notSentTriesMax
   return tries >= limits.unreachableTriesMax || now - since > limits.unreachableMsMax
 }
@@ -96,12 +119,12 @@ function givenUp(effect: Effect, { outcome, error }: Failed, isDoubtful: boolean
   return mayRepeat(effect) ? { outcome: 'given_up', error } : { outcome: 'in_doubt' }
 }
 
-type Sending = Pick<Desk, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'isStopped' | 'policy'> &
+type Sending = Pick<CallContext, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'isStopped' | 'policy'> &
   Pick<Tries, 'now' | 'pause'>
 
 /**
- * Commit before effect: the maker of the try calls `commit` when it has a slot and a connection, and sends only then.
- * True secrets are put in at the last moment; a built-in tool gets none.
+ * Commit before effect: the maker of the try calls `commit` when it has a slot and a connection,
+ * and sends only then. True secrets are put in at the last moment; a built-in tool gets none.
  */
 export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): Tries {
   const { chain, queue, secrets, journal, attendant, now, pause, isStopped } = desk
@@ -134,18 +157,19 @@ export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): T
     const attempt = call.attempt + 1
     const work = { run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs, ...live }
     const commits: Promise<Unsent | null>[] = []
-    const made = await queue.hand(work, call.abort.signal, async () => {
+    const made = await queue.submit(work, call.abort.signal, async () => {
       const committed = commit(attempt)
       commits.push(committed)
       // A record that refuses the event breaks the run, not the maker: that is thrown below.
       return (await committed.catch(() => undefined)) === null
     })
-    // With an answer it stays in flight until that is on the record: a process that ends waits for it.
+    // With an answer it stays in flight until that is on the record: a process that ends waits for
+    // it.
     if (made.outcome !== 'answered') call.isInFlight = false
     if (made.outcome === 'unknown') call.isInDoubt = true
     for (const unsent of await Promise.all(commits)) if (unsent !== null) return unsent
     assert(commits.length === 1 || made.outcome === 'not_sent', 'nothing is sent before it is committed, once')
-    return made.outcome === 'answered' && made.ok ? withoutSecrets(made, secrets, server) : made
+    return made.outcome === 'answered' && made.ok ? redactResult(made, secrets, server) : made
   }
 
   return { now, pause, isLast: isStopped, signal: call.abort.signal, isInDoubt: () => call.isInDoubt, make }
@@ -153,8 +177,11 @@ export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): T
 
 type Answered = Extract<Try, { ok: true }>
 
-/** Before it takes its place in the record, and a slice at a time: nobody else waits for a large result. */
-async function withoutSecrets(answered: Answered, secrets: Secrets, server: string): Promise<Made> {
+/**
+ * Before it takes its place in the record, and a slice at a time: nobody else waits for a large
+ * result.
+ */
+async function redactResult(answered: Answered, secrets: Secrets, server: string): Promise<Made> {
   const { value, answer, ...rest } = answered
   try {
     const hidden = { ...rest, value: await hiddenText(value, secrets, server) }

@@ -1,11 +1,12 @@
 /** A step that a call takes at a certain time, unless it was ended before. */
-import type { OpenCall } from './call.ts'
-import type { Desk } from './desk.ts'
+
+import type { CallContext } from './call-context.ts'
+import type { OpenCall } from './open-call.ts'
 
 export function wakeAt(
   due: number,
   call: OpenCall,
-  { now, pause }: Pick<Desk, 'now' | 'pause'>,
+  { now, pause }: Pick<CallContext, 'now' | 'pause'>,
   step: () => void,
 ): void {
   const timer = new AbortController()

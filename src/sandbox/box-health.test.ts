@@ -1,4 +1,7 @@
-/** What is known of boxes without starting one: killed ones are started again, and a lasting failure is named. */
+/**
+ * What is known of boxes without starting one: killed ones are started again, and a lasting failure
+ * is named.
+ */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +32,8 @@ test('openBoxes() starts again what is killed while it starts, and is healthy on
   const boxes = openBoxes({ node: killedNode(t, 4), bwrap: null, runsc: null })
   t.after(() => boxes.close())
   assert.deepEqual(boxes.health(), { ok: false, reason: 'the first box is still being tested' })
-  // The test of the box cannot write files beside the script once its limits hold, so starts are counted before them.
+  // The test of the box cannot write files beside the script once its limits hold, so starts are
+  // counted before them.
   assert.equal(await resultOf(boxes, 'return 1').catch(({ code }) => code), 1)
   assert.deepEqual(boxes.health(), { ok: true })
 })

@@ -1,12 +1,18 @@
-/** Whether a program could be given a box now, as far as the last attempts tell; asking starts nothing. */
+/**
+ * Whether a program could be given a box now, as far as the last attempts tell; asking starts
+ * nothing.
+ */
 import { type AppError, limits } from '#model'
 
 export type BoxHealth = { ok: true } | { ok: false; reason: string }
 
-export type HealthWatch = {
+type HealthWatch = {
   now(): BoxHealth
   succeeded(): void
-  /** Remembers why, and calls `again` after a pause that doubles up to a limit, until an attempt succeeds. */
+  /**
+   * Remembers why, and calls `again` after a pause that doubles up to a limit, until an attempt
+   * succeeds.
+   */
   failed(error: AppError): void
   close(): void
 }

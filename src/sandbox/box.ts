@@ -1,4 +1,7 @@
-/** One child process in its box: lines go in, lines come out in the same order, and its death ends every wait. */
+/**
+ * One child process in its box: lines go in, lines come out in the same order, and its death ends
+ * every wait.
+ */
 import { type ChildProcess, type IOType, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process'
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
@@ -30,7 +33,8 @@ type Waiting = { resolve(line: string): void; reject(error: AppError): void }
 
 export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }: BoxCommand): Box {
   const stdio = stdioOf(seccomp !== null, startsWithUs === true)
-  // In a group of its own, which we end whole; a key pressed at our terminal is for us, and we decide what becomes of the box.
+  // In a group of its own, which we end whole; a key pressed at our terminal is for us, and we
+  // decide what becomes of the box.
   const started = startProcess(file, args, { env: {}, cwd: '/', stdio, detached: true })
   if (started instanceof AppError) return neverOpened(started, leave)
   const child = started
@@ -75,7 +79,10 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
   }
 
   let unsent = ''
-  /** Lines that are asked together go together: each alone would be a call of the system here and there. */
+  /**
+   * Lines that are asked together go together: each alone would be a call of the system here and
+   * there.
+   */
   function send(line: string): void {
     if (unsent === '') queueMicrotask(flush)
     unsent += `${line}\n`
@@ -101,7 +108,10 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
   }
 }
 
-/** A process that the system does not start at all has no streams: what is said of it is all there is. */
+/**
+ * A process that the system does not start at all has no streams: what is said of it is all there
+ * is.
+ */
 function startProcess(file: string, args: string[], options: SpawnOptions): ChildProcess | AppError {
   const refused = (error: NodeJS.ErrnoException) => {
     const message = `Cannot open a box: its process could not be started: ${spawnFailure(error)}`
@@ -122,7 +132,10 @@ function neverOpened(death: AppError, leave: () => void): Box {
   return { ask: () => Promise.reject(death), alive: false, kill: () => {}, gone: Promise.resolve().then(leave) }
 }
 
-/** Three streams and what its start needs; a descriptor that we were started with and that would pass on is covered by nothing. */
+/**
+ * Three streams and what its start needs; a descriptor that we were started with and that would
+ * pass on is covered by nothing.
+ */
 function stdioOf(...needed: boolean[]): StdioOptions {
   covered ??= coverInheritable()
   const more = needed.map((isNeeded) => (isNeeded ? 'pipe' : 'ignore'))
@@ -137,7 +150,10 @@ function stdioOf(...needed: boolean[]): StdioOptions {
 let covered: { descriptor: number; cover: number }[] | null = null
 const closedOnExecute = 0o2000000
 
-/** What Node itself opens is closed in a child; only what our own parent left open is not, so it is found once. */
+/**
+ * What Node itself opens is closed in a child; only what our own parent left open is not, so it is
+ * found once.
+ */
 function coverInheritable(): { descriptor: number; cover: number }[] {
   try {
     const open = readdirSync('/proc/self/fd').map(Number)
@@ -158,7 +174,10 @@ function passesOn(descriptor: number): boolean {
   }
 }
 
-/** A child that never ends its line is stopped: what a turn may say is bounded by the engine's memory. */
+/**
+ * A child that never ends its line is stopped: what a turn may say is bounded by the engine's
+ * memory.
+ */
 function readLines(child: ChildProcess, onLine: (line: string) => void, died: (how: string) => void): void {
   let chunks: Buffer[] = []
   let size = 0

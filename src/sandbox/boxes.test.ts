@@ -135,7 +135,10 @@ test('a program is refused before it starts where its arguments or its seed are 
   assert.equal(living().length, 1)
 })
 
-/** A runtime that is not ours: it passes the tests of a box, then answers every program with the same line. */
+/**
+ * A runtime that is not ours: it passes the tests of a box, then answers every program with the
+ * same line.
+ */
 function hostileNode(t: TestContext, line: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'metier-hostile-'))
   t.after(() => rmSync(folder, { recursive: true }))

@@ -1,4 +1,7 @@
-/** Boxes for programs: one kept warm, more while they are needed, one program in each, taken back only after a clean end. */
+/**
+ * Boxes for programs: one kept warm, more while they are needed, one program in each, taken back
+ * only after a clean end.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -29,7 +32,10 @@ export type BoxesOptions = {
   engine?: 'quickjs' | 'v8'
   /** With `gvisor` no program runs in anything less. */
   minTier?: Tier
-  /** State of the workspace: the tier that was used before, and what gVisor needs. Without it neither is there. */
+  /**
+   * State of the workspace: the tier that was used before, and what gVisor needs. Without it
+   * neither is there.
+   */
   folder?: string
   poolSize?: number
   /** After how long a box that nobody needs may go. */
@@ -79,7 +85,10 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     return made
   }
 
-  /** Every failure but of a box that nobody may have now is one of the machine, and stays so until a box starts. */
+  /**
+   * Every failure but of a box that nobody may have now is one of the machine, and stays so until a
+   * box starts.
+   */
   async function attempt<Started>(start: () => Promise<Started>): Promise<Started> {
     try {
       const started = await startAgain(start)
@@ -139,7 +148,10 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     return openSoon()
   }
 
-  /** Both at once, because each takes a while: no program but ours enters the box before the probe has found it closed. */
+  /**
+   * Both at once, because each takes a while: no program but ours enters the box before the probe
+   * has found it closed.
+   */
   async function isolate(): Promise<Isolation> {
     const wanted = await wantedBy(options, (await v8())?.addon ?? null)
     own ??= wanted.folder
@@ -159,7 +171,9 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     return testing
   })
 
-  /** A whole program, start to end, before the first one that counts; its box stays as the warm one. */
+  /**
+   * A whole program, start to end, before the first one that counts; its box stays as the warm one.
+   */
   async function tested(chosen: Isolation, box: Box | AppError): Promise<Isolation> {
     if (box instanceof AppError) throw box
     const source = prepareProgram('return args').source

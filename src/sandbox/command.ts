@@ -1,4 +1,7 @@
-/** The command line of a box: limits of the process, then bubblewrap or gVisor where one is there, then Node with the child. */
+/**
+ * The command line of a box: limits of the process, then bubblewrap or gVisor where one is there,
+ * then Node with the child.
+ */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname } from 'node:path'
@@ -41,7 +44,9 @@ export function programCommand(options: BoxOptions): BoxCommand {
   return commandOf(options, child, flags, [])
 }
 
-/** The same box around the probe, without Node's own permission model: what holds then is the box. */
+/**
+ * The same box around the probe, without Node's own permission model: what holds then is the box.
+ */
 export function probeCommand(options: BoxOptions, args: string[] = []): BoxCommand {
   return commandOf(options, probe, [], args)
 }
@@ -94,8 +99,9 @@ function limitsOfProcess(options: BoxOptions): string {
 }
 
 /**
- * V8's own stack must hold whatever the engine's can hold, so that the engine's limit is met first: that one is the same
- * in every run, while V8's depends on what it has compiled so far. A quarter is left to Node itself.
+ * V8's own stack must hold whatever the engine's can hold, so that the engine's limit is met first:
+ * that one is the same in every run, while V8's depends on what it has compiled so far. A quarter
+ * is left to Node itself.
  */
 function stackFlag(stackBytes: number): string {
   return `--stack-size=${Math.floor((stackBytes / 1024) * 0.75)}`

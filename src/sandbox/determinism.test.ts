@@ -1,4 +1,7 @@
-/** The same results in the same order make the same program, byte for byte, in a fresh engine of another process. */
+/**
+ * The same results in the same order make the same program, byte for byte, in a fresh engine of
+ * another process.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Delivery, Program, Turn } from '#model'
@@ -10,7 +13,9 @@ const live = openBoxes({ engine })
 const elsewhere = openBoxes(engine === 'v8' ? { engine } : { bwrap: null })
 after(() => Promise.all([live.close(), elsewhere.close()]))
 
-/** Every turn again, from the recorded deliveries, all handed over before the first turn is back. */
+/**
+ * Every turn again, from the recorded deliveries, all handed over before the first turn is back.
+ */
 async function replay(boxes: Boxes, code: string, deliveries: Delivery[]): Promise<Turn[]> {
   const program: Program = await boxes.program(startOptions(code))
   const turns = [program.start(), ...deliveries.map((delivery) => program.deliver(delivery))]

@@ -1,4 +1,7 @@
-/** Names an engine by everything that decides what a program does, given the same results: another digest may be another program. */
+/**
+ * Names an engine by everything that decides what a program does, given the same results: another
+ * digest may be another program.
+ */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,4 +1,7 @@
-/** Programs of ours that try to leave the engine or to deceive the bridge: each says what it got, and what it may get. */
+/**
+ * Programs of ours that try to leave the engine or to deceive the bridge: each says what it got,
+ * and what it may get.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IssuedCall, LogLine } from '#model'

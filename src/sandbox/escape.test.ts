@@ -1,4 +1,7 @@
-/** Ways out of the engine, and ways into the bridge, from every kind of box: each program tries one and says what it got. */
+/**
+ * Ways out of the engine, and ways into the bridge, from every kind of box: each program tries one
+ * and says what it got.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { escapes, vandals } from './escape-programs.test.ts'

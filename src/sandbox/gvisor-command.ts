@@ -1,4 +1,7 @@
-/** The same box on a kernel of its own: a container for gVisor, with nothing of the host but what the engine is made of. */
+/**
+ * The same box on a kernel of its own: a container for gVisor, with nothing of the host but what
+ * the engine is made of.
+ */
 import {
   chmodSync,
   lstatSync,
@@ -82,7 +85,10 @@ function mountPoint(from: string, at: string): void {
   else writeFileSync(at, '')
 }
 
-/** Its kernel keeps to what folders allow, and the program is nobody: also where we make folders for ourselves alone. */
+/**
+ * Its kernel keeps to what folders allow, and the program is nobody: also where we make folders for
+ * ourselves alone.
+ */
 function openToAll(root: string): void {
   const folders = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
   for (const folder of [root, ...folders.map(({ parentPath, name }) => join(parentPath, name))])

@@ -1,4 +1,7 @@
-/** Decides by execution how well a box is closed: a wall that was not seen to hold is not in the report. */
+/**
+ * Decides by execution how well a box is closed: a wall that was not seen to hold is not in the
+ * report.
+ */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
@@ -29,7 +32,10 @@ export type Wanted = {
   inside?: string
 }
 
-/** The boxes that could hold here, the first choice first; one without walls is none for an engine that is no wall itself. */
+/**
+ * The boxes that could hold here, the first choice first; one without walls is none for an engine
+ * that is no wall itself.
+ */
 export async function boxesToTry(wanted: Wanted): Promise<BoxOptions[]> {
   const { node, bwrap, runsc, folder, onlyGvisor, addon, inside } = wanted
   const stackBytes = await stackGranted()
@@ -54,7 +60,8 @@ export async function chooseIsolation(boxes: BoxOptions[], engine: EngineIdentit
       if (boxes.length === 1) degraded.push(`nothing of the system closes the box, only the engine does: ${install}`)
       return { box, report: reportOf(await ask(probeCommand(box)), box, engine, degraded) }
     }
-    // A probe that was killed says nothing about the box: to go on with a weaker one would be wrong.
+    // A probe that was killed says nothing about the box: to go on with a weaker one would be
+    // wrong.
     const seen = await startAgain(() => probe(box)).catch(failureOf)
     const fault = typeof seen === 'string' ? seen : faultIn(seen, box.walls)
     if (fault === null) return { box, report: reportOf(seen as ProbeReport, box, engine, degraded) }

@@ -1,4 +1,7 @@
-/** Running out of anything ends a program, whatever it catches, and never the process that started it. */
+/**
+ * Running out of anything ends a program, whatever it catches, and never the process that started
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { limits } from '#model'
@@ -102,7 +105,9 @@ test('ticks are counted for each turn anew, and the same program always spends t
   for (let i = 0; i < 2; i += 1) assert.equal((await spends(19))?.ok, false)
 })
 
-/** Pinned: another depth is another engine, and then programs that were recorded may end elsewhere. */
+/**
+ * Pinned: another depth is another engine, and then programs that were recorded may end elsewhere.
+ */
 const depth = 1090
 
 test('recursion reaches the same depth in every box, however it is closed and however warm it is', async () => {

@@ -5,7 +5,10 @@ import { test } from 'node:test'
 const [sectionImport, sectionExport, sectionCode] = [2, 7, 10]
 const kindGlobal = 3
 
-/** The globals that it sets, by name, and whether its memory grows; refuses an instruction that could change anything else. */
+/**
+ * The globals that it sets, by name, and whether its memory grows; refuses an instruction that
+ * could change anything else.
+ */
 export function stateOf(bytes: Uint8Array): string[] {
   const names = new Map<number, string>()
   const found = new Set<string>()
@@ -95,7 +98,10 @@ function readFunction(read: Reader): string[] {
   return found
 }
 
-/** How many numbers follow an instruction, where it is not alone; a table of branches ends with one more. */
+/**
+ * How many numbers follow an instruction, where it is not alone; a table of branches ends with one
+ * more.
+ */
 const numbers: Record<number, number> = {
   ...Object.fromEntries(
     [0x02, 0x03, 0x04, 0x0c, 0x0d, 0x0e, 0x10, 0x20, 0x21, 0x22, 0x23, 0x3f, 0x41, 0x42].map((op) => [op, 1]),
@@ -103,10 +109,16 @@ const numbers: Record<number, number> = {
   ...Object.fromEntries([0x11, ...Array.from({ length: 23 }, (_, i) => 0x28 + i)].map((op) => [op, 2])),
 }
 const bytesAfter: Record<number, number> = { 67: 4, 68: 8 }
-/** Of those with the prefix 0xfc: the conversions, then `memory.copy` and `memory.fill`, which stay within the memory. */
+/**
+ * Of those with the prefix 0xfc: the conversions, then `memory.copy` and `memory.fill`, which stay
+ * within the memory.
+ */
 const prefixed: Record<number, number> = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 10: 2, 11: 1 }
 
-/** Between those of a table, 0x25 and 0x26, and those for references and vectors, all is for the stack and the memory. */
+/**
+ * Between those of a table, 0x25 and 0x26, and those for references and vectors, all is for the
+ * stack and the memory.
+ */
 function plain(op: number): number | undefined {
   return op < 0xc5 && op !== 0x25 && op !== 0x26 ? (numbers[op] ?? 0) : undefined
 }

@@ -1,4 +1,7 @@
-/** The places where a program can run on this machine: each engine, in each kind of box. Tests that hold everywhere run in all. */
+/**
+ * The places where a program can run on this machine: each engine, in each kind of box. Tests that
+ * hold everywhere run in all.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

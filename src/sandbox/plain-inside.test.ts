@@ -1,4 +1,7 @@
-/** Checks that boxes run JavaScript that is their source without its types, whatever was there before. */
+/**
+ * Checks that boxes run JavaScript that is their source without its types, whatever was there
+ * before.
+ */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'

@@ -1,27 +1,34 @@
-/** What runs inside boxes, as JavaScript: its types are taken out once here, not by each box that starts, which took half of its time. */
-import { createHash } from 'node:crypto'
+/**
+ * What runs inside boxes, as JavaScript: its types are taken out once here, not by each box that
+ * starts, which took half of its time.
+ */
+
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '#model'
 import { strip } from './strip.ts'
 
-/** The folder with the same files without types, below `folder`; `inside` itself where they have none or the disk does not take them. */
+/**
+ * The folder with the same files without types, below `folder`; `inside` itself where they have
+ * none or the disk does not take them.
+ */
 export function plainInside(inside: string, folder: string): string {
   const names = readdirSync(inside).filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
   if (names.length === 0) return inside
   const sources = names.map((name) => readFileSync(join(inside, name), 'utf8'))
-  const digest = createHash('sha256')
-    .update(JSON.stringify([names, sources]))
-    .digest('hex')
+  const digest = sha256(JSON.stringify([names, sources]))
   const place = join(folder, `inside-${digest.slice(0, 16)}`)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     mkdirSync(place, { recursive: true })
-    // Whoever a box runs as reads it, whatever is usual here; who else gets to it is for the folder above to say.
+    // Whoever a box runs as reads it, whatever is usual here; who else gets to it is for the folder
+    // above to say.
     chmodSync(place, 0o755)
     for (const [at, name] of names.entries()) keep(join(place, `${name.slice(0, -3)}.js`), plain(sources[at]!))
     return place
   } catch {
-    // Nothing is weaker for it, only slower: and whoever needs the disk will say what is wrong with it.
+    // Nothing is weaker for it, only slower: and whoever needs the disk will say what is wrong with
+    // it.
     return inside
   }
 }

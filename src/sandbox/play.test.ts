@@ -1,4 +1,7 @@
-/** Plays a program to its end, for the tests of this folder: every call is answered, in the order that the test wants. */
+/**
+ * Plays a program to its end, for the tests of this folder: every call is answered, in the order
+ * that the test wants.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery, IssuedCall, LogLine, ProgramEnd, Turn } from '#model'

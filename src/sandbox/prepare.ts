@@ -1,6 +1,8 @@
-/** The text of a program, made ready for the engine: types stripped, wrapped as the body of exactly one async function. */
-import { createHash } from 'node:crypto'
-import { AppError, programClosing as closing, limits, programOpening as opening } from '#model'
+/**
+ * The text of a program, made ready for the engine: types stripped, wrapped as the body of exactly
+ * one async function.
+ */
+import { AppError, programClosing as closing, limits, programOpening as opening, sha256 } from '#model'
 import { type Position, strip } from './strip.ts'
 
 export type PreparedProgram = { source: string; digest: string }
@@ -8,7 +10,10 @@ export type PreparedProgram = { source: string; digest: string }
 /** Part of the engine's identity: another wrapper would be another program. */
 export const wrapper = opening + closing
 
-/** Never called: its constructor parses a text as a function's body alone, so that no brace in it can close the wrapper. */
+/**
+ * Never called: its constructor parses a text as a function's body alone, so that no brace in it
+ * can close the wrapper.
+ */
 const AsyncFunction = (async () => {}).constructor as new (body: string) => unknown
 
 /** Only for the words of the refusal, which is certain by then. */
@@ -26,7 +31,7 @@ export function prepareProgram(code: string): PreparedProgram {
   const fault = faultOf(body)
   if (fault !== null) throw unreadable(fault, closingBrace(body))
   const source = opening + body + closing
-  return { source, digest: createHash('sha256').update(source).digest('hex') }
+  return { source, digest: sha256(source) }
 }
 
 /** From the wrapped text to the user's; what is missing after its end is missing at its end. */
@@ -47,7 +52,10 @@ function faultOf(body: string): string | null {
   }
 }
 
-/** Where a body that was readable only inside the wrapper leaves it: at the first brace before which it is complete. */
+/**
+ * Where a body that was readable only inside the wrapper leaves it: at the first brace before which
+ * it is complete.
+ */
 function closingBrace(body: string): Position {
   let tried = 0
   for (let at = body.indexOf('}'); at >= 0 && tried < bracesTriedMax; at = body.indexOf('}', at + 1)) {

@@ -1,4 +1,7 @@
-/** A program cannot tell whether its engine is new or was put back after another program, whatever that one left behind. */
+/**
+ * A program cannot tell whether its engine is new or was put back after another program, whatever
+ * that one left behind.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -28,7 +31,9 @@ async function make(limits: Partial<MachineLimits> = {}): Promise<Machine> {
 
 const memoryOf = (machine: Machine) => Buffer.from(engines.get(machine)!._getMemory().buffer)
 
-/** Every turn as the box would send it; each call is answered with its arguments, the latest first. */
+/**
+ * Every turn as the box would send it; each call is answered with its arguments, the latest first.
+ */
 async function turnsOf(machine: Machine, code: string, args = '{}', answersMax = 100): Promise<string[]> {
   const { start } = checkProgram(startOptions(code, { args }))
   const turns = [await machine.start(start)]

@@ -8,7 +8,7 @@ import type { MachineLimits, StartMessage } from './inside/machine.ts'
 import { outOfMemory, readTurn } from './turn.ts'
 
 /** Bounds may be narrowed, never widened. */
-export type ProgramLimits = MachineLimits & { turnWallMsMax: number }
+type ProgramLimits = MachineLimits & { turnWallMsMax: number }
 
 export type ProgramOptions = {
   /** From `prepareProgram()`. */
@@ -29,7 +29,10 @@ const usualLimits: MachineLimits = {
   ticksPerTurnMax: limits.programTicksPerTurnMax,
 }
 
-/** What the child is told first: the bounds that it and its guest keep, and where it finds another engine. */
+/**
+ * What the child is told first: the bounds that it and its guest keep, and where it finds another
+ * engine.
+ */
 export function bootMessage(addon: string | null): { boot: BootMessage } {
   const guest = {
     callsInFlightMax: limits.callsInFlightMax,
@@ -44,7 +47,8 @@ export function bootMessage(addon: string | null): { boot: BootMessage } {
     operations: tracedOperations,
     operationsMax: limits.tracedOperationsMax,
   }
-  // Twice the engine's own limit: the memory must hold the old and the new while something large is moved.
+  // Twice the engine's own limit: the memory must hold the old and the new while something large is
+  // moved.
   const engineBytesMax = 2 * limits.programMemoryBytesMax
   const engineRoomBytes = limits.programMemoryReadyBytes
   return { boot: { engineBytesMax, engineRoomBytes, guest, machine: usualLimits, addon } }
@@ -57,7 +61,10 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
   let open = 0
   let watchdog: NodeJS.Timeout | undefined
 
-  /** Of many turns that were asked for at once, each has its time from when the one before it is back. */
+  /**
+   * Of many turns that were asked for at once, each has its time from when the one before it is
+   * back.
+   */
   function watch(): void {
     clearTimeout(watchdog)
     if (open > 0) watchdog = setTimeout(() => box.kill(tookTooLong(wallMs)), wallMs)
@@ -80,7 +87,8 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
       const wasOver = state === 'over'
       finish(false)
       if (!isOutOfMemory(thrown)) throw thrown
-      // Some of what fills V8's memory ends its process: the first turn says so, the others were never played.
+      // Some of what fills V8's memory ends its process: the first turn says so, the others were
+      // never played.
       return wasOver ? { calls: [], logs: [] } : { calls: [], logs: [], end: outOfMemory() }
     } finally {
       open -= 1
@@ -88,7 +96,10 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
     }
   }
 
-  /** Between two turns the child can forget its program; whoever has the box next is served after that. */
+  /**
+   * Between two turns the child can forget its program; whoever has the box next is served after
+   * that.
+   */
   function forget(): void {
     box.ask(JSON.stringify({ drop: true } satisfies Message)).catch(() => {})
     finish(true)
@@ -127,7 +138,7 @@ function isOutOfMemory(thrown: unknown): boolean {
   )
 }
 
-export type CheckedProgram = { start: StartMessage; wallMs: number }
+type CheckedProgram = { start: StartMessage; wallMs: number }
 
 /** Refuses what is out of bounds, before a box is taken for it. */
 export function checkProgram(options: ProgramOptions): CheckedProgram {

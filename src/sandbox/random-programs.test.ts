@@ -1,4 +1,7 @@
-/** Programs that chance has written: calls, timers and promises in every order, for the tests that compare two engines. */
+/**
+ * Programs that chance has written: calls, timers and promises in every order, for the tests that
+ * compare two engines.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

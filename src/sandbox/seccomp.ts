@@ -1,4 +1,7 @@
-/** A filter for system calls, as the kernel's own bytecode: what the engine's process never needs is refused. */
+/**
+ * A filter for system calls, as the kernel's own bytecode: what the engine's process never needs is
+ * refused.
+ */
 
 type Architecture = { audit: number; column: 0 | 1 }
 const architectures: Record<string, Architecture> = {
@@ -78,7 +81,10 @@ export const engineRefusals = Object.keys(refused)
 
 /** What a script does and an engine never does: it starts processes and talks to itself. */
 const scriptsNeed = ['socket', 'socketpair', 'connect', 'bind', 'listen', 'accept', 'accept4', 'fork', 'vfork']
-/** Beyond the list above: what has a history of holes and no use in a script, and memory that no process seems to hold. */
+/**
+ * Beyond the list above: what has a history of holes and no use in a script, and memory that no
+ * process seems to hold.
+ */
 const scriptsNeverNeed: typeof refused = {
   modify_ldt: [154, null],
   uselib: [134, null],
@@ -103,7 +109,10 @@ const socket = [41, 198] as const
 const ioctl = [16, 29] as const
 const cloneThread = 0x00010000
 const anyNewNamespace = 0x7e020000
-/** AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and others are ways into the kernel. */
+/**
+ * AF_UNIX, AF_INET, AF_INET6: the namespace holds these. AF_VSOCK it would not, and AF_ALG and
+ * others are ways into the kernel.
+ */
 const families = [1, 2, 10]
 /** Words put into a terminal's input: TIOCSTI and TIOCLINUX. */
 const terminalRequests = [0x5412, 0x541c]
@@ -125,7 +134,10 @@ export function seccompFilter(machine: string = process.arch): Buffer | null {
   return filterFor(machine, refused, threads)
 }
 
-/** The filter for scripts: processes and sockets of its own namespace, none of the kernel's back doors. */
+/**
+ * The filter for scripts: processes and sockets of its own namespace, none of the kernel's back
+ * doors.
+ */
 export function scriptFilter(machine: string = process.arch): Buffer | null {
   const namespaces: Step[] = [
     [jumpAnyBit, 0, 1, anyNewNamespace],

@@ -1,4 +1,7 @@
-/** Tests of how the box of a server is put together; test/contract/server-box.test.ts attacks it from within. */
+/**
+ * Tests of how the box of a server is put together; test/contract/server-box.test.ts attacks it
+ * from within.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { temporaryFolder } from '#test'

@@ -1,6 +1,7 @@
 /**
- * A box around a server that runs on this machine: bubblewrap with namespaces of its own, a filter of system calls, the folders
- * that are named, and no network but a proxy of ours to the hosts that are named. Refuses where it cannot be closed.
+ * A box around a server that runs on this machine: bubblewrap with namespaces of its own, a filter
+ * of system calls, the folders that are named, and no network but a proxy of ours to the hosts that
+ * are named. Refuses where it cannot be closed.
  */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -13,12 +14,15 @@ import { installPackage, packageOf, registryOf } from './server-install.ts'
 import { privateFolders, programOf, systemFolders, viewOf } from './server-view.ts'
 import { nodeInside, openWay, type ServerCommand } from './server-way.ts'
 
-export type ServerBoxOptions = ServerCommand & {
+type ServerBoxOptions = ServerCommand & {
   server: string
   sandbox: ServerSandbox
   /** Where filters, sockets and the server's own home are kept. */
   folder: string
-  /** Of ours, shown to no server: the home with its keys, the configuration with the secrets of others. */
+  /**
+   * Of ours, shown to no server: the home with its keys, the configuration with the secrets of
+   * others.
+   */
   hidden: readonly string[]
   signal: AbortSignal
   /** null: there is none. */
@@ -61,9 +65,10 @@ export async function openServerBox(options: ServerBoxOptions): Promise<ServerBo
 type Parts = { bwrap: string; seccomp: string; home: string; way: string | null }
 
 /**
- * The command up to the program in the box. Its environment is handed on, since arguments could be read by everyone on this
- * machine. It has our user in a namespace of users without a capability; `/proc` is read-only, because where that user is root
- * the kernel's settings in it would take our word.
+ * The command up to the program in the box. Its environment is handed on, since arguments could be
+ * read by everyone on this machine. It has our user in a namespace of users without a capability;
+ * `/proc` is read-only, because where that user is root the kernel's settings in it would take our
+ * word.
  */
 function wallsOf(options: ServerBoxOptions, { bwrap, seccomp, home, way }: Parts): string[] {
   const { server, command, args, env, sandbox, hidden, cwd, folder } = options
@@ -113,7 +118,10 @@ function filterIn(folder: string, server: string): string {
   throw new AppError('SANDBOX_SETUP_FAILED', `Cannot start the server "${server}" in a box: ${state}`, { server })
 }
 
-/** The few files without which programs do not know who and where they are, and one with nothing in it. */
+/**
+ * The few files without which programs do not know who and where they are, and one with nothing in
+ * it.
+ */
 function smallFiles(folder: string) {
   const { uid, gid } = userInfo()
   const texts = {

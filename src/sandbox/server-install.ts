@@ -1,16 +1,16 @@
 /**
- * A server that npx runs is installed first, in a box that reaches the package registry and nothing else, and sees none
- * of the named folders. Afterwards npx finds it without a network, so that the server itself needs none.
+ * A server that npx runs is installed first, in a box that reaches the package registry and nothing
+ * else, and sees none of the named folders. Afterwards npx finds it without a network, so that the
+ * server itself needs none.
  */
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { AppError, limits } from '#model'
+import { AppError, limits, sha256 } from '#model'
 import { programOf } from './server-view.ts'
 import type { ServerCommand, Way } from './server-way.ts'
 
-export type InstallOptions = {
+type InstallOptions = {
   server: string
   command: string
   wanted: string
@@ -36,7 +36,7 @@ export async function installPackage(
   { server, command, wanted, home, env, registry: address, signal }: InstallOptions,
   open: (hosts: string[]) => Promise<Way>,
 ): Promise<void> {
-  const mark = join(home, `.installed-${createHash('sha256').update(wanted).digest('hex').slice(0, 16)}`)
+  const mark = join(home, `.installed-${sha256(wanted).slice(0, 16)}`)
   if (existsSync(mark)) return
   const registry = new URL(address)
   const way = await open([`${registry.hostname}:${registry.port || (registry.protocol === 'http:' ? 80 : 443)}`])

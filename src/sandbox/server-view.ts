@@ -1,11 +1,14 @@
-/** What a server in a box sees of this machine: the system, the programs that it runs on, its folders, and nothing else. */
+/**
+ * What a server in a box sees of this machine: the system, the programs that it runs on, its
+ * folders, and nothing else.
+ */
 import { closeSync, existsSync, lstatSync, openSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { AppError, limits, type ServerSandbox } from '#model'
 import { inPath } from './script/find.ts'
 
-export type ViewOptions = {
+type ViewOptions = {
   server: string
   command: string
   args: readonly string[]
@@ -18,7 +21,10 @@ export type ViewOptions = {
   empty: string
 }
 
-/** The arguments of bubblewrap that show it. Of two that overlap the later one counts, so the narrower come later. */
+/**
+ * The arguments of bubblewrap that show it. Of two that overlap the later one counts, so the
+ * narrower come later.
+ */
 export function viewOf(options: ViewOptions): string[] {
   const { server, command, path, sandbox, hidden, empty } = options
   const { folders, write } = sandbox
@@ -40,7 +46,9 @@ export function viewOf(options: ViewOptions): string[] {
   ]
 }
 
-/** `/usr`, what leads there, and of `/etc` what programs need to start, speak TLS and know the time. */
+/**
+ * `/usr`, what leads there, and of `/etc` what programs need to start, speak TLS and know the time.
+ */
 export function systemFolders(): string[] {
   const tops = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
   const etc = ['ld.so.cache', 'alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'pki/tls/certs', 'localtime', 'timezone']
@@ -56,7 +64,10 @@ export function systemFolders(): string[] {
   ]
 }
 
-/** Homes and projects that stand in `/usr`, as they do in many containers: of these only what is named is shown. */
+/**
+ * Homes and projects that stand in `/usr`, as they do in many containers: of these only what is
+ * named is shown.
+ */
 export function privateFolders(): string[] {
   const usual = ['/usr/src', '/usr/home', homedir(), process.cwd()]
   const inside = [...new Set(usual)].filter((folder) => folder.startsWith('/usr/') && existsSync(folder))
@@ -91,8 +102,9 @@ function scriptOf({ command, args, cwd }: ViewOptions): string | null {
 }
 
 /**
- * What must be readable for a program to run, where it is not part of the system: itself, beside `bin` its `lib`, the modules it
- * is one of, and the same of the interpreter that its first line names.
+ * What must be readable for a program to run, where it is not part of the system: itself, beside
+ * `bin` its `lib`, the modules it is one of, and the same of the interpreter that its first line
+ * names.
  */
 function runtimeOf(program: string, path: string): string[] {
   const found = new Set<string>()
@@ -126,7 +138,9 @@ function interpreterOf(file: string, path: string): string | null {
   return (isAbsolute(name) ? [name] : inPath(name, path)).find((one) => existsSync(one)) ?? null
 }
 
-/** A folder becomes an empty one and a file an empty one, where a folder that is shown holds them. */
+/**
+ * A folder becomes an empty one and a file an empty one, where a folder that is shown holds them.
+ */
 function blank(path: string, folders: readonly string[], empty: string): string[] {
   const real = existsSync(path) ? realpathSync(path) : path
   const places = [...new Set([path, real])].filter((place) => folders.some((folder) => isWithin(place, folder)))

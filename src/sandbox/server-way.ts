@@ -1,4 +1,7 @@
-/** The only way out of the box of a server: a proxy of ours to the hosts that are named, and a bridge in the box that leads to it. */
+/**
+ * The only way out of the box of a server: a proxy of ours to the hosts that are named, and a
+ * bridge in the box that leads to it.
+ */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '#model'
@@ -10,7 +13,10 @@ export type ServerCommand = { command: string; args: string[]; env: Record<strin
 export const nodeInside = '/box/node'
 const proxyPort = 3128
 
-/** What a program in a box is started with, and the way to the outside that it has, which ends with it. */
+/**
+ * What a program in a box is started with, and the way to the outside that it has, which ends with
+ * it.
+ */
 export type Way = {
   command(program: string[], env: Record<string, string>): ServerCommand
   takeRefusals(): string[]
@@ -60,7 +66,9 @@ function allowedOf(hosts: readonly string[]): string[] {
   return parseOutbound(hosts.flatMap((host) => (hasPort(host) ? [host] : [`${host}:443`, `${host}:80`])))
 }
 
-/** Programs differ in which of these they read; Node's own requests read them where it is told so. */
+/**
+ * Programs differ in which of these they read; Node's own requests read them where it is told so.
+ */
 const proxyNames: Record<string, string> = {
   ...Object.fromEntries(
     ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].map((name) => [name, `http://127.0.0.1:${proxyPort}`]),
@@ -74,7 +82,10 @@ function directNames(hosts: readonly string[]): Record<string, string> {
   return { no_proxy: 'localhost,127.0.0.1,::1', NO_PROXY: 'localhost,127.0.0.1,::1' }
 }
 
-/** Runs in the box before the server and as its parent: listens where programs look for a proxy, and carries on to our socket. */
+/**
+ * Runs in the box before the server and as its parent: listens where programs look for a proxy, and
+ * carries on to our socket.
+ */
 const bridgeText = `
 const { connect, createServer } = require('node:net')
 const { spawn } = require('node:child_process')
@@ -94,7 +105,10 @@ door.listen(${proxyPort}, '127.0.0.1', () => {
 
 let opened = 0
 
-/** A new one for each box; those of processes that died without taking theirs away are removed on the way. */
+/**
+ * A new one for each box; those of processes that died without taking theirs away are removed on
+ * the way.
+ */
 function socketFolder(folder: string): string {
   const parent = join(folder, 'servers-outbound')
   mkdirSync(parent, { recursive: true, mode: 0o700 })

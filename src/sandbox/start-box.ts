@@ -1,8 +1,14 @@
-/** Why a box did not start, and whether to start it again: what killed it once need not kill the next. */
+/**
+ * Why a box did not start, and whether to start it again: what killed it once need not kill the
+ * next.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AppError, limits, toAppError } from '#model'
 
-/** From outside: by a person, by the kernel that was short of memory. A shell reports the signal as 128 and its number. */
+/**
+ * From outside: by a person, by the kernel that was short of memory. A shell reports the signal as
+ * 128 and its number.
+ */
 const killedBy: readonly (string | number | null)[] = ['SIGKILL', 'SIGTERM', 128 + 9, 128 + 15]
 
 export function isKill(end: string | number | null): boolean {
@@ -10,11 +16,14 @@ export function isKill(end: string | number | null): boolean {
 }
 
 /** The context of a box's death says so, also where the error was wrapped. */
-export function wasKilled(error: AppError): boolean {
+function wasKilled(error: AppError): boolean {
   return error.context.killed === true
 }
 
-/** Starts again what was killed while it started, after a pause that doubles; any other failure is final. */
+/**
+ * Starts again what was killed while it started, after a pause that doubles; any other failure is
+ * final.
+ */
 export async function startAgain<Started>(start: () => Promise<Started>): Promise<Started> {
   for (let tries = 1; ; tries++) {
     try {
@@ -29,7 +38,8 @@ export async function startAgain<Started>(start: () => Promise<Started>): Promis
 /** What the system said when it refused to start a process, in words that name the remedy. */
 export function spawnFailure({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'EMFILE' || code === 'ENFILE') return 'too many files are open; raise the limit with "ulimit -n 4096"'
-  // The system refuses to place a descriptor above the limit, where one lies that we were started with.
+  // The system refuses to place a descriptor above the limit, where one lies that we were started
+  // with.
   if (code === 'EINVAL') return 'it may open too few files; raise the limit with "ulimit -n 4096"'
   if (code === 'EAGAIN') return 'the system starts no more processes; raise the limit with "ulimit -u"'
   if (code === 'ENOMEM') return 'the system has no memory left for another process'

@@ -1,4 +1,7 @@
-/** A thread around Node's type stripper: a hostile text can break the stripper for good, and then only this thread is lost. */
+/**
+ * A thread around Node's type stripper: a hostile text can break the stripper for good, and then
+ * only this thread is lost.
+ */
 import { stripTypeScriptTypes } from 'node:module'
 import { type MessagePort, workerData } from 'node:worker_threads'
 

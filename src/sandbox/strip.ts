@@ -1,16 +1,22 @@
-/** TypeScript without its types: each becomes blanks, so that every character that stays keeps its line and column. */
+/**
+ * TypeScript without its types: each becomes blanks, so that every character that stays keeps its
+ * line and column.
+ */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { AppError, limits } from '#model'
 import type { StripAnswer, StripRequest } from './strip-worker.ts'
 
 /** `position` is counted in the text that was given. */
-export type Stripped = { text: string } | { fault: string; position: Position | null }
+type Stripped = { text: string } | { fault: string; position: Position | null }
 export type Position = { line: number; column: number }
 
 type Stripper = { worker: Worker; port: MessagePort; signal: Int32Array }
 let stripper: Stripper | null = null
 
-/** The stripper's own words for a text that it understood and refuses; after anything else it is broken. */
+/**
+ * The stripper's own words for a text that it understood and refuses; after anything else it is
+ * broken.
+ */
 const refusals = ['ERR_INVALID_TYPESCRIPT_SYNTAX', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX']
 
 /** The thread takes a while to start: whoever will need it soon says so. */
@@ -18,7 +24,10 @@ export function warmStripper(): void {
   stripper ??= startStripper()
 }
 
-/** A thread that does not answer says nothing of the text: the machine may be busy, and whoever sends it again may have luck. */
+/**
+ * A thread that does not answer says nothing of the text: the machine may be busy, and whoever
+ * sends it again may have luck.
+ */
 export function strip(text: string, msMax: number = limits.programReadMsMax): Stripped {
   stripper ??= startStripper()
   const answer = ask(stripper, { text }, msMax)
@@ -49,7 +58,10 @@ function startStripper(): Stripper {
   return { worker, port: port1, signal }
 }
 
-/** Waits here, within a bound: the text is small, and whoever prepares a program needs it before anything else. */
+/**
+ * Waits here, within a bound: the text is small, and whoever prepares a program needs it before
+ * anything else.
+ */
 function ask({ port, signal }: Stripper, request: StripRequest, msMax: number): StripAnswer | null {
   Atomics.store(signal, 0, 0)
   port.postMessage(request)

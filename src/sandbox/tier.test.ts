@@ -1,4 +1,7 @@
-/** Which box a program gets: the strongest that is demanded, never silently a weaker one than before. */
+/**
+ * Which box a program gets: the strongest that is demanded, never silently a weaker one than
+ * before.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

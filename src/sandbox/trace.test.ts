@@ -1,4 +1,6 @@
-/** Pure operations as a box tells them: by name, in order, bounded, and out of the program's reach. */
+/**
+ * Pure operations as a box tells them: by name, in order, bounded, and out of the program's reach.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { operations } from '#model'
@@ -69,7 +71,9 @@ test('a turn tells at most so many operations, and how many it left out', async 
   assert.deepEqual([turns[0]!.traced!.operations.length, turns[0]!.traced!.dropped], [64, 136])
 })
 
-/** But for one thing: in the text of a function that stands behind a proxy, V8 leaves out its name. */
+/**
+ * But for one thing: in the text of a function that stands behind a proxy, V8 leaves out its name.
+ */
 test('a program sees nothing of it, and cannot write into it', async () => {
   const looks = `const f = [].filter; return [f.name, f.length, 'prototype' in f, String(f).replace('filter', ''), typeof f, Object.keys(f).length,
     JSON.stringify(Object.getOwnPropertyDescriptor(Array.prototype, 'map')), Object.keys(globalThis).length,

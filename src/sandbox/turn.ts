@@ -1,4 +1,6 @@
-/** A turn as the box wrote it, read strictly: whoever left the engine could write anything there. */
+/**
+ * A turn as the box wrote it, read strictly: whoever left the engine could write anything there.
+ */
 import assert from 'node:assert/strict'
 import {
   AppError,
@@ -15,7 +17,7 @@ import {
 } from '#model'
 
 /** `clean` is false where the engine itself ended: its process serves no other program. */
-export type ReadTurn = { turn: Turn; clean: boolean }
+type ReadTurn = { turn: Turn; clean: boolean }
 
 const callsPerTurnMax = limits.callsInFlightMax + limits.programCallsWaitingMax + limits.programTimersMax
 

@@ -1,4 +1,7 @@
-/** What a program sees and does on V8 is what it sees and does on the other engine: the same tests, once more. */
+/**
+ * What a program sees and does on V8 is what it sees and does on the other engine: the same tests,
+ * once more.
+ */
 import { test } from 'node:test'
 import { places } from './places.test.ts'
 

@@ -1,4 +1,7 @@
-/** The engine that a user may choose: found or refused with the command that helps, bounded, and never without a box around it. */
+/**
+ * The engine that a user may choose: found or refused with the command that helps, bounded, and
+ * never without a box around it.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Finds the engine that a user may put beside ours: isolated-vm, which is no dependency and is loaded only inside a box. */
+/**
+ * Finds the engine that a user may put beside ours: isolated-vm, which is no dependency and is
+ * loaded only inside a box.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
@@ -11,7 +14,10 @@ const fix = `npm install --ignore-scripts isolated-vm@${isolatedVmVersion}`
 
 export type IsolatedVmPlace = { version: string; addon: string }
 
-/** Beside Métier, in the project, or where our own recipe puts it; the addon must be built for this Node. */
+/**
+ * Beside Métier, in the project, or where our own recipe puts it; the addon must be built for this
+ * Node.
+ */
 export function findIsolatedVm(folders: string[] = usualFolders()): IsolatedVmPlace {
   const found = folders.map(packageIn).find((file) => file !== null)
   if (found === undefined || found === null) throw missing('isolated-vm is not installed')

@@ -1,4 +1,7 @@
-/** Sends the spans of settled runs to a collector; what cannot be sent is said, and never holds up a run. */
+/**
+ * Sends the spans of settled runs to a collector; what cannot be sent is said, and never holds up a
+ * run.
+ */
 import type { RunId } from '#model'
 import type { Verbs } from '#verbs'
 import { type Telemetry, traceOf } from './spans.ts'
@@ -15,7 +18,7 @@ export function exportSpans(
     const response = await fetch(`${telemetry.endpoint.replace(/\/$/, '')}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...telemetry.headers },
-      body: JSON.stringify(traceOf(verbs.store.events(run), telemetry)),
+      body: JSON.stringify(traceOf(verbs.eventsOf(run), telemetry)),
       signal: AbortSignal.timeout(sendMsMax),
     })
     if (!response.ok) throw new Error(`the collector answered ${response.status}`)
@@ -33,7 +36,10 @@ export function exportSpans(
   }
 }
 
-/** From the variables that OpenTelemetry defines; null where there is no endpoint, or it is switched off. */
+/**
+ * From the variables that OpenTelemetry defines; null where there is no endpoint, or it is switched
+ * off.
+ */
 export function readTelemetry(env: Record<string, string | undefined>): Telemetry | null {
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT
   if (endpoint === undefined || endpoint === '' || env.OTEL_SDK_DISABLED === 'true') return null

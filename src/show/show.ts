@@ -1,30 +1,35 @@
-/** What a person sees: the commands of the terminal. Words and a configuration enter; text and an exit code leave. */
+/**
+ * What a person sees: the commands of the terminal. Words and a configuration enter; text and an
+ * exit code leave.
+ */
 import { AppError, errorAnswer, toAppError, visible } from '#model'
-import { checkHome } from './cli/check-home.ts'
 import {
+  bad,
   type Command,
   type Context,
+  checkHome,
+  checkOpenFiles,
   commandsUnder,
-  globalOptions,
+  exit,
+  exitOfError,
+  exitSoon,
+  findId,
+  help,
+  openTerminal,
   type Parsed,
   parseCommand,
   plainWords,
+  stopOnSignals,
   UsageError,
-} from './cli/command.ts'
-import { commandsFor } from './cli/command-groups.ts'
-import { exit, exitOfError } from './cli/exit.ts'
-import { findId, withHome } from './cli/find-id.ts'
-import { help } from './cli/help.ts'
-import { checkOpenFiles } from './cli/open-files.ts'
-import { bad } from './cli/paint.ts'
-import { untilSettled } from './cli/pending.ts'
-import { exitSoon, stopOnSignals } from './cli/signals.ts'
-import { openTerminal } from './cli/terminal.ts'
+  untilSettled,
+  withHome,
+} from '#show/cli'
+import { commandsFor } from './command-groups.ts'
 
-export { exit } from './cli/exit.ts'
+export { exit } from '#show/cli'
 export { exportSpans, readTelemetry } from './export-spans.ts'
 export type { Context, Parsed }
-export { checkHome, checkOpenFiles, exitSoon, globalOptions, openTerminal, stopOnSignals, UsageError, untilSettled }
+export { checkHome, checkOpenFiles, exitSoon, openTerminal, stopOnSignals, UsageError, untilSettled }
 
 const explain: Record<string, Command> = {
   help: {
@@ -72,7 +77,10 @@ export async function runCommand({ command }: Parsed, context: Context): Promise
   }
 }
 
-/** An error that is not a run's, as a document or as a line for a person; answers with the exit code. */
+/**
+ * An error that is not a run's, as a document or as a line for a person; answers with the exit
+ * code.
+ */
 export function showError(
   thrown: unknown,
   json: boolean,

@@ -1,4 +1,7 @@
-/** A run as OpenTelemetry spans, read from its record: one for the run, in the trace that it was asked for in, one for each call. */
+/**
+ * A run as OpenTelemetry spans, read from its record: one for the run, in the trace that it was
+ * asked for in, one for each call.
+ */
 import { type Event, parseTraceparent, programTool, type RunId, spanIdOf, timerTool } from '#model'
 
 export type Telemetry = {
@@ -94,7 +97,10 @@ function callSpans(root: Span, run: RunId, events: Event[]): Span[] {
   return spans
 }
 
-/** `3.1` is a call of the program that runs as call 3. Timers and programs are the engine's own: no server is asked. */
+/**
+ * `3.1` is a call of the program that runs as call 3. Timers and programs are the engine's own: no
+ * server is asked.
+ */
 function callSpan(root: Span, run: RunId, { at, body }: Event<'call.resolved'>, tool: string, began: string): Span {
   const above = body.call.slice(0, Math.max(0, body.call.lastIndexOf('.')))
   const isOurs = tool === timerTool || tool === programTool

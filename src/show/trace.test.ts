@@ -13,7 +13,7 @@ test('traceOf() puts a run below the span of its request, and its calls below th
   const implementation = { type: 'code', code: 'return await mcp.fx.read({ key: "a" })' }
   const actor = { kind: 'cli' as const, name: 'test' }
   const { run } = await verbs.execute({ implementation }, { actor, waitMs: null, traceparent })
-  const events = verbs.store.events(run as RunId) as Event[]
+  const events = verbs.eventsOf(run as RunId) as Event[]
   const { resourceSpans } = traceOf(events, { service: 'test', attributes: {} }) as Spans
   const [root, call] = resourceSpans[0]!.scopeSpans[0]!.spans
   assert.equal(root!.parentSpanId, 'b7ad6b7169203331')

@@ -1,4 +1,7 @@
-/** Answers that break on purpose: whatever fails after a run has begun, its caller learns the run's id and is not told to send it again. */
+/**
+ * Answers that break on purpose: whatever fails after a run has begun, its caller learns the run's
+ * id and is not told to send it again.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,9 +9,9 @@ import { type TestContext, test } from 'node:test'
 import { AppError, errorAnswer, type JsonObject, parseConfig, RunError, type RunId, toAppError } from '#model'
 import type { Store } from '#record'
 import { loadEngine } from '#run'
-import { openBoxes } from '#sandbox'
 import { caller, done, metier, openSpace, workspace } from '#test'
 import { type Caller, execute, type Parts, resume } from './execute.ts'
+import { openGenerations } from './generations.ts'
 
 const pay = `await mcp.fx.add({ key: 'a', by: 1 });`
 const rules = [{ tool: 'fx:add', args: { '/key': 'a' }, then: 'allow' }]
@@ -19,7 +22,7 @@ const broken: Record<string, (fail: () => never) => Partial<Store>> = {
   'its events': (fail) => ({ events: fail }),
   'its row': (fail) => ({ run: fail }),
   'its row and its events': (fail) => ({ run: fail, events: fail }),
-  'a member of an event': (fail) => ({ value: fail, glimpse: fail, text: fail }),
+  'a member of an event': (fail) => ({ value: fail, previewText: fail, text: fail }),
   'its inbox': (fail) => ({ inbox: fail }),
 }
 
@@ -28,16 +31,27 @@ const faults: Record<string, () => unknown> = {
   'a failure that may be repeated': () => new AppError('STORE_FULL', 'Cannot read the record: the disk is full'),
 }
 
-/** The parts of execute(), with a store that can be made to fail where the engine still has a whole one. */
+/**
+ * The parts of execute(), with a store that can be made to fail where the engine still has a whole
+ * one.
+ */
 async function openParts(t: TestContext) {
   const space = workspace(t, asking)
-  const { store, catalog } = await openSpace(space)
+  const { store } = await openSpace(space)
   const text = readFileSync(space.file, 'utf8')
   const config = parseConfig({ file: space.file, text, home: space.home, env: process.env, directory: space.folder })
-  const boxes = openBoxes({ engine: 'quickjs', minTier: 'os', folder: join(space.home, 'sandbox') })
   const { openEngine } = await loadEngine()
-  const engine = openEngine({ store, boxes, catalog, config })
-  t.after(() => engine.close().then(() => boxes.close()))
+  const baseEnv = { PATH: process.env.PATH! }
+  const generations = openGenerations(config, {
+    store,
+    baseEnv,
+    log: () => {},
+    settled: () => {},
+    openEngine,
+    kit: null,
+  })
+  const { catalog, engine } = generations
+  t.after(() => engine.close().then(() => generations.close()))
   const parts: Parts = { store, engine, catalog, policy: config.policy, leaving: new AbortController().signal }
   return { space, store, parts }
 }

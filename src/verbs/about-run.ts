@@ -1,10 +1,16 @@
-/** What leaves about a run that has begun: whatever breaks on the way, its caller gets the run's id, and no leave to send the request again. */
-import { type JsonObject, RunError, type RunId } from '#model'
+/**
+ * What leaves about a run that has begun: whatever breaks on the way, its caller gets the run's id,
+ * and no leave to send the request again.
+ */
+import { RunError, type RunId } from '#model'
 import type { Store } from '#record'
 import { answerStatus } from './answer.ts'
 
-/** `answer` makes an answer about the run; what it throws is thrown as a RunError, unless there is no such run. */
-export async function aboutRun<Answer extends JsonObject>(
+/**
+ * `answer` makes an answer about the run; what it throws is thrown as a RunError, unless there is
+ * no such run.
+ */
+export async function aboutRun<Answer extends object>(
   store: Pick<Store, 'run'>,
   run: RunId,
   answer: () => Answer | Promise<Answer>,

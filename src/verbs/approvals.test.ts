@@ -1,4 +1,7 @@
-/** Lists of questions: however many there are, they cost a few queries and no reading of the runs that ask. */
+/**
+ * Lists of questions: however many there are, they cost a few queries and no reading of the runs
+ * that ask.
+ */
 import assert from 'node:assert/strict'
 import { StatementSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'

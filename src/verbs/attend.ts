@@ -1,10 +1,16 @@
-/** Waiting for a run in the record: for its end, for a question, for an answer, whoever has it in hands. */
+/**
+ * Waiting for a run in the record: for its end, for a question, for an answer, whoever has it in
+ * hands.
+ */
 import type { RunId } from '#model'
 import type { Store } from '#record'
 import { openQuestions } from './open-approvals.ts'
 import { viewRun } from './run-view.ts'
 
-/** Resolves with true when the fact holds, looked at now and after every change; with false after `ms` or when it is over. */
+/**
+ * Resolves with true when the fact holds, looked at now and after every change; with false after
+ * `ms` or when it is over.
+ */
 export function until(
   store: Pick<Store, 'onChange'>,
   fact: () => boolean,
@@ -31,12 +37,18 @@ export function until(
   })
 }
 
-/** True while a human is asked about something in this run that is not among what the caller has seen. */
+/**
+ * True while a human is asked about something in this run that is not among what the caller has
+ * seen.
+ */
 export function asksSomethingNew(store: Store, run: RunId, seen: ReadonlySet<string> = new Set()): boolean {
   return openQuestions(store, viewRun(store, run)).some(({ asked }) => !seen.has(asked.approval))
 }
 
-/** Resolves when a question is none any more: it was answered somewhere, it expired, or its run is over. */
+/**
+ * Resolves when a question is none any more: it was answered somewhere, it expired, or its run is
+ * over.
+ */
 export async function whenAnswered(store: Store, id: string, over: AbortSignal): Promise<boolean> {
   const question = store.approval(id)
   if (question === undefined) return true

@@ -1,7 +1,12 @@
-/** The built-in server through the verbs: found, judged, asked about, replayed and refused like any other, with scripts in real boxes. */
+/**
+ * The built-in server through the verbs: found, judged, asked about, replayed and refused like any
+ * other, with scripts in real boxes.
+ */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Event, Json, JsonObject } from '#model'
+import { type Event, type Json, type JsonObject, sha256 } from '#model'
+import { openArtifactFolder } from '#record'
 import { caller, openSpace, whyNot, workspace } from '#test'
 
 const tool = 'metier:execute_script_in_sandbox'
@@ -35,7 +40,7 @@ test('discover() finds a built-in tool with no server configured, by its short t
   const short = await find({})
   assert.match(String(short.description), /^Run a Python, Bash or Go script in an isolated sandbox/)
   assert.doesNotMatch(String(short.description), /Parameters|SANDBOX_/)
-  assert.deepEqual([short.effect, short.effects], ['unsafe', ['read', 'unsafe']])
+  assert.deepEqual([short.effect, short.effects], ['unsafe', ['read', 'idempotent', 'unsafe']])
   const whole = String((await find({ schemas: true })).description)
   const headings = [
     'Description:',
@@ -61,34 +66,72 @@ test('discover() finds a built-in tool with no server configured, by its short t
     places.every((place) => place > 0),
     JSON.stringify(places),
   )
-  for (const effect of ['read', 'unsafe'])
+  for (const effect of ['read', 'idempotent', 'unsafe'])
     assert.equal((await find({ filter: { effect } })).id, tool, `it can be ${effect}`)
 })
 
-test('execute() runs a script without a network under standard and minimal, and asks or denies one with it', {
+test('execute() runs every script but one with a network under standard, and under minimal only one that keeps nothing', {
   skip,
 }, async (t) => {
   const outcomes: Record<string, unknown> = {}
   for (const permissions of ['standard', 'minimal']) {
     const verbs = await open(t, { ...outbound, policy: { permissions } })
-    const closed = await verbs.execute(plan(bash('echo hi')), caller)
+    const run = async (config: JsonObject, effect: string) => {
+      const answer = await verbs.execute(plan(bash('echo hi', config)), caller)
+      const issued = body(verbs, answer, 'call.issued')!
+      assert.deepEqual([issued.effect, issued.effectFrom], [effect, 'built-in'])
+      return answer
+    }
+    const closed = await run({}, 'read')
     assert.deepEqual((closed.result as JsonObject | undefined)?.stdout, 'hi\n', JSON.stringify(closed))
-    assert.deepEqual(Object.keys(closed.result as JsonObject), [
-      'stdout',
-      'stderr',
-      'exitCode',
-      'truncated',
-      'isolation',
-    ])
-    const issued = body(verbs, closed, 'call.issued')!
-    assert.deepEqual([issued.effect, issued.effectFrom], ['read', 'built-in'])
-    const asked = await verbs.execute(plan(bash('echo hi', { networkPolicy: 'OUTBOUND_LIMITED' })), caller)
-    outcomes[permissions] = [asked.status, error(asked)?.code]
-    assert.equal(body(verbs, asked, 'call.issued')!.effect, 'unsafe')
+    const members = ['stdout', 'stderr', 'exitCode', 'truncated', 'isolation']
+    assert.deepEqual(Object.keys(closed.result as JsonObject), members)
+    await run({ networkPolicy: 'NONE', outputs: [] }, 'read')
+    const outputs = ['/outputs/a']
+    const answers = [
+      await run({ outputs }, 'idempotent'),
+      await run({ networkPolicy: 'OUTBOUND_LIMITED' }, 'unsafe'),
+      await run({ networkPolicy: 'OUTBOUND_LIMITED', outputs }, 'unsafe'),
+    ]
+    outcomes[permissions] = answers.map((answer) => [answer.status, error(answer)?.code])
     assert.deepEqual(Object.keys(body(verbs, closed, 'run.started')!.servers), ['metier'])
     assert.equal((await verbs.replay(String(closed.run))).ok, true)
   }
-  assert.deepEqual(outcomes, { standard: ['approval_required', undefined], minimal: ['failed', 'PERMISSION_DENIED'] })
+  const asked = ['approval_required', undefined]
+  const denied = ['failed', 'PERMISSION_DENIED']
+  assert.deepEqual(outcomes, { standard: [['done', undefined], asked, asked], minimal: [denied, denied, denied] })
+})
+
+test('execute() stores the files that a script named as artifacts of its run, and says which are missing', {
+  skip,
+}, async (t) => {
+  const space = workspace(t, { config: { mcpServers: {} } })
+  const verbs = await openSpace(space)
+  const store = openArtifactFolder(join(space.home, 'artifacts'))
+  const script =
+    'mkdir /outputs/d; printf one >/outputs/d/a.csv; printf two >/outputs/...; ln -s a.csv /outputs/l; exit 4'
+  const paths = ['/outputs/d/a.csv', '/outputs/./...', '/outputs/l', '/outputs/never']
+  const answer = await verbs.execute(plan(bash(script, { outputs: paths })), caller)
+  const result = answer.result as { exitCode: number; artifacts: JsonObject[]; missing: JsonObject[] }
+  assert.equal(result?.exitCode, 4, JSON.stringify(answer))
+  assert.deepEqual(result.missing, [
+    { path: '/outputs/l', reason: 'not_regular' },
+    { path: '/outputs/never', reason: 'absent' },
+  ])
+  const texts = { '/outputs/d/a.csv': ['a.csv', 'one'], '/outputs/...': ['output', 'two'] }
+  for (const { path, artifactID, storagePath, bytes, sha256: digest } of result.artifacts) {
+    const [name, text] = texts[path as keyof typeof texts]
+    assert.equal(storagePath, `artifacts/${artifactID}/${name}`)
+    const stored = (await store.get(String(storagePath)))!
+    assert.deepEqual([stored.owner, stored.bytes, stored.digest], [answer.run, bytes, digest])
+    assert.deepEqual([bytes, digest], [3, sha256(text!)])
+  }
+  assert.equal(result.artifacts.length, 2)
+  assert.equal((await verbs.replay(String(answer.run))).ok, true)
+  const [{ storagePath }] = result.artifacts as [{ storagePath: string }]
+  const inputArtifacts = { [storagePath]: '/inputs/a.csv' }
+  const next = await verbs.execute(plan(bash('cat /inputs/a.csv', { inputArtifacts })), caller)
+  assert.equal((next.result as JsonObject).stdout, 'one', 'an output can be the input of the next script')
 })
 
 test('execute() classes a call anew by the arguments that a human or a fork puts in place of its own', {
@@ -96,18 +139,24 @@ test('execute() classes a call anew by the arguments that a human or a fork puts
 }, async (t) => {
   const rules = [{ tool: 'metier:*', effect: 'read', then: 'ask' }]
   const verbs = await open(t, { ...outbound, policy: { permissions: 'standard', rules } })
-  const asked = await verbs.execute(plan(bash('echo one')), caller)
-  const [{ id }] = asked.approvals as [{ id: string }]
-  const args = bash('echo two', { networkPolicy: 'OUTBOUND_LIMITED' })
-  const answered = await verbs.decide(id, { answer: 'approved', args }, caller, true)
-  assert.equal((answered.result as JsonObject | undefined)?.stdout, 'two\n', JSON.stringify(answered))
-  assert.equal(body(verbs, answered, 'call.issued')!.effect, 'read')
-  assert.equal(body(verbs, answered, 'call.sent')!.effect, 'unsafe')
-  const [call] = (await verbs.run(String(answered.run))).calls as JsonObject[]
-  assert.equal(call!.effect, 'unsafe', 'whoever looks at the run sees what was sent')
-  const forked = await verbs.fork(String(answered.run), 1, args, caller)
-  assert.equal(forked.status, 'approval_required')
-  assert.equal(body(verbs, forked, 'call.issued')!.effect, 'unsafe')
+  const edits: [JsonObject, string, string][] = [
+    [{ outputs: ['/outputs/a'] }, 'idempotent', 'done'],
+    [{ networkPolicy: 'OUTBOUND_LIMITED' }, 'unsafe', 'approval_required'],
+  ]
+  for (const [config, effect, forkedStatus] of edits) {
+    const asked = await verbs.execute(plan(bash('echo one')), caller)
+    const [{ id }] = asked.approvals as unknown as [{ id: string }]
+    const args = bash('echo two', config)
+    const answered = await verbs.decide(id, { answer: 'approved', args }, caller, true)
+    assert.equal((answered.result as JsonObject | undefined)?.stdout, 'two\n', JSON.stringify(answered))
+    assert.equal(body(verbs, answered, 'call.issued')!.effect, 'read')
+    assert.equal(body(verbs, answered, 'call.sent')!.effect, effect)
+    const [call] = (await verbs.run(String(answered.run))).calls as JsonObject[]
+    assert.equal(call!.effect, effect, 'whoever looks at the run sees what was sent')
+    const forked = await verbs.fork(String(answered.run), 1, args, caller)
+    assert.equal(forked.status, forkedStatus)
+    assert.equal(body(verbs, forked, 'call.issued')!.effect, effect)
+  }
 })
 
 test('execute() hands placeholders of secrets to a built-in tool as text, and asks nobody about them', {
@@ -126,6 +175,12 @@ test('execute() refuses what the script tool cannot take, each with its code, be
   const id = '019a94c2-0000-7000-8000-000000000000'
   const inputs = (inputArtifacts: JsonObject) => bash('true', { inputArtifacts })
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`artifacts/${id}/${n}`, `/inputs/${n}`]))
+  const elsewhere = ['/etc/passwd', 'outputs/a', '/outputs', '/outputs/../etc/passwd', '/inputs/a', '/outputs/a\nb']
+  const outputs: Json[] = [
+    ...elsewhere.map((path) => [path]),
+    ['/outputs/a', '/outputs/./a'],
+    Array.from({ length: 65 }, (_, n) => `/outputs/${n}`),
+  ]
   const cases: [JsonObject, string, string | undefined][] = [
     [{ scriptContent: 'x' }, 'MISSING_REQUIRED_PARAM', 'interpreter'],
     [{ interpreter: 'bash' }, 'MISSING_REQUIRED_PARAM', 'scriptContent'],
@@ -137,7 +192,11 @@ test('execute() refuses what the script tool cannot take, each with its code, be
     [bash('x', { networkPolicy: 'OUTBOUND_LIMITED' }), 'PERMISSION_DENIED', undefined],
     [bash('x', { timeoutSeconds: 'long' }), 'INVALID_INPUT_PARAM', 'config.timeoutSeconds'],
     [bash('x', { tier: 'wasm' }), 'INVALID_INPUT_PARAM', 'config.tier'],
-    [bash('x', { outputs: ['/outputs/a'] }), 'INVALID_INPUT_PARAM', 'config.outputs'],
+    ...outputs.map((paths): [JsonObject, string, string] => [
+      bash('x', { outputs: paths }),
+      'INVALID_INPUT_PARAM',
+      'config.outputs',
+    ]),
     [inputs({ [`artifacts/${id}/a`]: '/etc/passwd' }), 'INVALID_INPUT_PARAM', 'config.inputArtifacts'],
     [inputs({ [`artifacts/${id}/a`]: '/inputs/../etc/passwd' }), 'INVALID_INPUT_PARAM', 'config.inputArtifacts'],
     [inputs({ [`artifacts/${id}/a`]: 'inputs/a' }), 'INVALID_INPUT_PARAM', 'config.inputArtifacts'],
@@ -173,17 +232,16 @@ test('execute() refuses what the script tool cannot take, each with its code, be
 test("execute() calls none of the names that are the engine's own, and no built-in tool has one", async (t) => {
   const verbs = await open(t)
   const { tools } = await verbs.tools('metier')
-  assert.deepEqual(
-    tools.map(({ id, pinned }) => [id, pinned]),
-    [[tool, false]],
-  )
+  assert.ok(tools.length > 10 && tools.every(({ pinned }) => pinned === false))
+  assert.ok(!tools.some(({ id }) => id === 'metier:timer' || id === 'metier:program'))
   for (const name of ['metier:timer', 'metier:program']) {
     const code = `return tool(${JSON.stringify(name)}, { ms: 1 })`
     assert.equal((await verbs.execute({ implementation: { type: 'code', code } }, caller)).status, 'failed')
   }
   const near = error(await verbs.execute(plan({}), caller))
   assert.equal(near.code, 'MISSING_REQUIRED_PARAM')
-  const login = async () => verbs.catalog.login('metier', { authorize: null as never, signal: AbortSignal.abort() })
+  const login = async () =>
+    verbs.login('metier', { port: 0, show: () => {}, pasted: new Promise(() => {}), signal: AbortSignal.abort() })
   await assert.rejects(login, {
     code: 'CONFIG_INVALID',
     message: /Cannot log in to "metier": its tools run in this process/,

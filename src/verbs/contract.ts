@@ -1,68 +1,190 @@
 /**
- * What the verbs can do, in two halves: RecordVerbs needs the store alone, Verbs the catalogue, the engine and boxes too. A
- * process that only reads opens the first and loads nothing of the second.
+ * What the verbs can do, in two halves: RecordVerbs needs the store alone, Verbs the catalogue, the
+ * engine and boxes too. A process that only reads opens the first and loads nothing of the second.
  */
-import type { Catalog, ToolList } from '#catalog'
-import type { Answer, Config, IsolationReport, Json, JsonObject, PermissionSet, RunId, Tool } from '#model'
-import type { Stats, Store } from '#record'
+import type { Logout, SessionServer, ToolList } from '#catalog'
+import type {
+  Answer,
+  AppError,
+  Config,
+  Effect,
+  Event,
+  EventType,
+  IsolationReport,
+  Json,
+  JsonObject,
+  PermissionSet,
+  ProgramMaker,
+  RunId,
+  Stored,
+  Tool,
+  ToolDiff,
+} from '#model'
+import type { ArtifactInput, Artifacts, openVerifier, Stats, Store, verify } from '#record'
+import type { Proposal, StandingLine } from '#run'
 import type { BoxHealth } from '#sandbox'
+import type {
+  Approval,
+  DiscoverAnswer,
+  ExecuteAnswer,
+  ForgetAnswer,
+  MovedAnswer,
+  Question,
+  ReplayAnswer,
+  ResultAnswer,
+  RunAnswer,
+} from './answers.ts'
 import type { Decision } from './decision.ts'
-import type { Caller } from './execute.ts'
+import type { Caller, Pursuit } from './execute.ts'
 import type { RunFilter } from './list-runs.ts'
+import type { PassthroughVerbs } from './passthrough.ts'
 import type { Settling } from './settle.ts'
+import type { TaskGraphVerbs } from './task-graph.ts'
 
-export type RecordVerbs = {
-  store: Store
-  result(input: unknown, caller: Caller): Promise<JsonObject>
+export type RecordVerbs = KeepVerbs & {
+  result(input: unknown, caller: Caller): Promise<ResultAnswer>
   /** The whole of a result, or of a part of it, as JSON text. */
   resultText(input: { run: unknown; call?: unknown; path?: unknown }): Promise<string>
   /** How far a run came, as execute() says it; nothing is moved. */
-  answer(run: string): JsonObject
+  answer(run: string): RunAnswer
   /** Newest first. */
   runs(filter?: RunFilter): JsonObject[]
   run(id: string): Promise<JsonObject>
-  approvals(): JsonObject[]
+  approvals(): Approval[]
   /** Approvals with the tools that their runs may call, as far as their plans tell. */
-  named(approvals: JsonObject[]): Promise<JsonObject[]>
-  /** Resolves when a question is none any more, or with false when that is no longer of interest. */
+  named(approvals: Approval[]): Promise<Question[]>
+  /**
+   * Resolves when a question is none any more, or with false when that is no longer of interest.
+   */
   whenAnswered(approval: string, over: AbortSignal): Promise<boolean>
-  /** For an answer of execute(): what the server of a run of one call said, as it came; null where it did not, or where that was not kept. */
-  whole(answer: JsonObject): Answer | null
-  ledger(run?: string): Promise<JsonObject>
-  /** For whoever asks often: `wholeAt` says when the record was last read from its first event on. */
-  recentLedger(): Promise<JsonObject>
+  /**
+   * What the server of a run of one call answered, as it came; null where it did not, or where that
+   * was not kept.
+   */
+  rawAnswer(run: string): Answer | null
+  ledger(run?: string): ReturnType<typeof verify>
+  /**
+   * For whoever asks often: `wholeAt` says when the record was last read from its first event on.
+   */
+  recentLedger(): ReturnType<ReturnType<typeof openVerifier>>
   /** The events of one run as they stand, each with its line. */
   lines(run: string): string[]
   events(seq: number, limit: number): { seq: number; line: string }[]
   /** How much of everything the record holds. */
   stats(): Stats
   onChange(listener: () => void): () => void
+  /** Missions and tasks, to be looked at. */
+  taskGraph: TaskGraphVerbs
   close(): Promise<void>
 }
 
-export type Verbs = RecordVerbs & {
-  catalog: Catalog
-  discover(input: unknown, caller: Caller): Promise<JsonObject>
-  execute(input: unknown, caller: Caller): Promise<JsonObject>
-  resume(run: string, caller: Caller): Promise<JsonObject>
-  cancel(run: string, caller: Caller, reason?: string): Promise<JsonObject>
-  fork(run: string, at: number, args: Json | undefined, caller: Caller): Promise<JsonObject>
-  replay(run: string): Promise<JsonObject>
-  settle(run: string, call: string, settling: Settling, caller: Caller, goOn: boolean): Promise<JsonObject>
-  decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<JsonObject>
-  /** Takes back a line of policy that an answer wrote for good, by its id. */
-  forget(line: string, caller: Caller): Promise<JsonObject>
-  /** Says where a gateway of this process is; without `--no-resume` it also goes on with what others answer. Undone by what comes back. */
-  serveAt(url: string, resumes: boolean): () => void
+/** What people do about the record itself. */
+export type KeepVerbs = {
+  /** The JSON text of a member of an event, also of one that stands as a blob. */
+  memberText(member: Stored<unknown>): string
+  /** The events of a run, or of the home. */
+  eventsOf(chain: string, options?: { after?: number; type?: EventType }): Event[]
+  /** The same as they stand: the exact lines, none where there is no such chain. */
+  linesOf(chain: string): string[]
+  /** The newest run, or the approval that was asked for last and is open. */
+  lastId(kind: 'run' | 'approval'): string | undefined
+  idsStartingWith(kind: 'run' | 'approval', prefix: string, limit: number): string[]
+  /** The lines of the file, and those that answers wrote for good. */
+  policy(): Promise<Config['policy'] & { standing: (StandingLine & { isInForce: boolean })[] }>
+  checkpoint(): ReturnType<Store['checkpoint']>
+  /** Removes a finished run whole. */
+  purge(run: RunId, caller: Caller): Promise<void>
+  /** Removes what was finished more than so many days ago. */
+  expire(days: number): Promise<RunId[]>
+  backup(file: string): ReturnType<Store['backup']>
+  /** Stores a file, and says so on the record. */
+  storeArtifact(input: ArtifactInput): ReturnType<Artifacts['put']>
+  /** Ed25519 by the key of the home. */
+  sign(text: string): { key: string; signature: string }
+}
+
+/** A server as it answered just now; `refused` are its tools that changed and are not called. */
+export type ServerCheck = {
+  server: string
+  era: 'legacy' | 'modern' | null
+  /** How it is closed in, in words. */
+  box: string
+  tools: Tool[]
+  refused: string[]
+  problem: AppError | null
+}
+
+/** What policy says of a call; `then` is null where that depends on the arguments. */
+export type Explanation = {
+  tool: string
+  effect: Effect
+  effects?: readonly Effect[]
+  effectFrom: Tool['effectFrom']
+  danger: string | null
+  then: 'allow' | 'ask' | 'deny' | null
+  because: string
+  notCovered?: readonly string[]
+}
+
+/** How a person logs in: `show` gets the address to open. */
+type LoginRequest = {
+  port: number
+  show(url: URL, redirectUrl: string): void
+  pasted: Promise<string>
+  signal: AbortSignal
+  scope?: string
+}
+
+export type ToolVerbs = {
   /**
-   * Of one server as soon as it says so; of all without those that do not in time, which are among the problems. `firstMs` is
-   * how long a server that was never listed may take.
+   * Of one server as soon as it says so; of all without those that do not in time, which are among
+   * the problems. `firstMs` is how long a server that was never listed may take.
    */
   tools(server?: string, firstMs?: number): Promise<{ tools: JsonObject[]; problems: ToolList['problems'] }>
   /** The tools as TypeScript declarations, for the editor in which programs are written. */
   types(): Promise<{ text: string; tools: number; problems: ToolList['problems'] }>
-  /** What the configuration puts on the surface, in its order, as an agent may be told of it, without what is not there, or not in time. */
+  /**
+   * What the configuration puts on the surface, in its order, as an agent may be told of it,
+   * without what is not there, or not in time.
+   */
   exposed(isMeant?: (id: string) => boolean, msMax?: number): Promise<Tool[]>
+  /** Starts the servers whose tools were never listed, in the background. */
+  warmUp(): void
+  /** Asks every server for its tools now: those of the configuration, then our own. */
+  checkServers(): Promise<ServerCheck[]>
+  /** Why a server could not be asked, if that was so when it was asked last. */
+  serverProblem(server: string): AppError | null
+  /** The tool of this id, or for `server:*` those of the server that changed. */
+  toAccept(tools: string): Promise<Tool[]>
+  /** From now on the tool counts as it is; empty where nothing had changed. */
+  accept(tool: Tool, caller: Caller): Promise<ToolDiff>
+  explain(tool: string, args: Json | undefined): Promise<Explanation>
+  /** Of tools whose class comes from nowhere. */
+  suggestEffects(server: string): Promise<(Proposal & { tool: string })[]>
+  login(server: string, request: LoginRequest): Promise<void>
+  logout(server: string, signal: AbortSignal): Promise<Logout>
+}
+
+type MovingVerbs = {
+  /** Servers that stand whole before a host. */
+  passthrough: PassthroughVerbs
+  discover(input: unknown, caller: Caller): Promise<DiscoverAnswer>
+  execute(input: unknown, caller: Caller): Promise<ExecuteAnswer>
+  /** Begins a session of the agent, and goes on with it until it rests. */
+  pursue(pursuit: Pursuit, caller: Caller): Promise<ExecuteAnswer>
+  resume(run: string, caller: Caller): Promise<ExecuteAnswer>
+  cancel(run: string, caller: Caller, reason?: string): Promise<MovedAnswer>
+  fork(run: string, at: number, args: Json | undefined, caller: Caller): Promise<ExecuteAnswer>
+  replay(run: string): Promise<ReplayAnswer>
+  settle(run: string, call: string, settling: Settling, caller: Caller, goOn: boolean): Promise<MovedAnswer>
+  decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<MovedAnswer>
+  /** Takes back a line of policy that an answer wrote for good, by its id. */
+  forget(line: string, caller: Caller): Promise<ForgetAnswer>
+  /**
+   * Says where a gateway of this process is; without `--no-resume` it also goes on with what others
+   * answer. Undone by what comes back.
+   */
+  serveAt(url: string, resumes: boolean): () => void
   isolation(): Promise<IsolationReport>
   /** The set that holds where no line of policy decides. */
   permissions(): PermissionSet
@@ -70,11 +192,35 @@ export type Verbs = RecordVerbs & {
   reconfigure(config: Config): void
   /** Whether a program could be run now; known from the last one, so that asking costs nothing. */
   health(): BoxHealth
-  /** Lets go of every run under way, so that it can be resumed; requests that wait for one are answered. */
+  /**
+   * Lets go of every run under way, so that it can be resumed; requests that wait for one are
+   * answered.
+   */
   letGo(): Promise<void>
 }
 
+/** Everything. */
+export type Verbs = RecordVerbs & ToolVerbs & MovingVerbs
+
+/** What an agent's sessions add to the engine: they stand above the verbs, which are given them. */
+export type SessionKit = {
+  maker: ProgramMaker
+  /** Opened for each configuration; closed with the catalogue. */
+  servers(parts: SessionParts): SessionServer[]
+}
+
+export type SessionParts = {
+  config: Config
+  /** The plan of a session, by its run. */
+  planOf(run: string): Json
+  discover(input: Json): Promise<Json>
+  /** A recorded result, or a part of it, as JSON text. */
+  resultText(asked: object): string
+}
+
 export type Surroundings = {
+  /** Loaded with what moves runs. */
+  sessions?: () => Promise<SessionKit>
   /** Told of every run that came to rest. */
   settled?: (verbs: Verbs, run: RunId) => void
   path?: string

@@ -1,11 +1,14 @@
-/** Answers of humans: at once, too late, in any order, and in the very moment in which a run is put to rest. */
+/**
+ * Answers of humans: at once, too late, in any order, and in the very moment in which a run is put
+ * to rest.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventBodies, Json, JsonObject, RunId } from '#model'
 import { standingLines } from '#run'
-import { caller, done, effects, openSpace, type Workspace, workspace } from '#test'
+import { caller, done, effects, openSpace, type TestVerbs, type Workspace, workspace } from '#test'
 import type { Decision, Verbs } from '#verbs'
 
 const config = { policy: { permissions: 'standard', rules: [] } }
@@ -21,11 +24,11 @@ function questions(answer: JsonObject): Question[] {
 }
 
 function answersOf(verbs: Verbs, { run }: JsonObject): EventBodies['approval.answered'][] {
-  const events = verbs.store.events(run as RunId)
+  const events = verbs.eventsOf(run as RunId)
   return events.flatMap((event) => (event.type === 'approval.answered' ? [event.body] : []))
 }
 
-async function open(t: TestContext): Promise<{ space: Workspace; verbs: Verbs }> {
+async function open(t: TestContext): Promise<{ space: Workspace; verbs: TestVerbs }> {
   const space = workspace(t, { config })
   return { space, verbs: await openSpace(space) }
 }
@@ -50,9 +53,9 @@ test('decide() lets one of two answers given at once hold, and tells the other',
       [held === 0 ? ['approved', 'test', 'cli'] : ['denied', 'other', 'http']],
     )
     assert.equal(done(space, 'add').filter(({ args }) => args.key === `k${round}`).length, held === 0 ? 1 : 0)
-    if (held === 0) return assert.equal(verbs.store.events('home', { type: 'policy.changed' }).length, 1)
+    if (held === 0) return assert.equal(verbs.eventsOf('home', { type: 'policy.changed' }).length, 1)
     assert.equal(
-      verbs.store.events('home', { type: 'policy.changed' }).length,
+      verbs.eventsOf('home', { type: 'policy.changed' }).length,
       0,
       'an answer that does not hold writes no line',
     )
@@ -108,7 +111,7 @@ test('settle() speaks of one try: what was said of an earlier one does not hold 
   assert.equal((await verbs.resume(id, caller)).status, 'uncertain')
   const answer = await verbs.settle(id, '1', { how: 'done', value: { total: 2 } }, caller, true)
   assert.equal(answer.result, 2)
-  const settled = verbs.store.events(id as never, { type: 'call.settled' })
+  const settled = verbs.eventsOf(id as never, { type: 'call.settled' })
   assert.deepEqual(
     settled.map(({ body }) => (body as { attempt: number }).attempt),
     [1],
@@ -249,17 +252,19 @@ test('decide() in the moment in which a run is put to rest: it goes on at once, 
     // How long the run takes to its rest is the machine's to say: some come before it, some after.
     await pause(round % 5)
     const [question] = other.approvals() as unknown as Question[]
-    // Where the answer is only recorded, the owner alone is there to go on; otherwise both try, and one does.
+    // Where the answer is only recorded, the owner alone is there to go on; otherwise both try, and
+    // one does.
     const answered = other.decide(question!.id, { answer: 'approved' }, caller, round % 2 === 0)
     const [{ run: id, status, result }] = await Promise.all([pending, answered])
     if (status === 'done') assert.equal(result, 1, 'who waited hears the end, whoever wrote it')
-    // An answer that is only recorded, and comes when the owner has gone, waits for whoever resumes the run.
+    // An answer that is only recorded, and comes when the owner has gone, waits for whoever resumes
+    // the run.
     if (round % 2 === 1 && owner.store.run(id as RunId)?.status === 'approval_required')
       await other.resume(String(id), caller)
     while (other.store.run(id as RunId)?.status !== 'done') await pause(10)
     assert.equal((await other.run(String(id))).result, 1)
     assert.equal(done(space, 'add').filter(({ args }) => args.key === key).length, 1)
-    by.push(...owner.store.events(id as RunId).flatMap((event) => (event.type === 'run.resumed' ? event.body.by : [])))
+    by.push(...owner.eventsOf(id as RunId).flatMap((event) => (event.type === 'run.resumed' ? event.body.by : [])))
   }
   assert.deepEqual(
     [...new Set(by)].sort(),
@@ -292,7 +297,7 @@ test('forget() takes back a line for every process at once, also for the run in 
   assert.equal(questions(await run(verbs, add('d'))).length, 1)
   assert.equal(questions(await run(elsewhere, add('e'))).length, 1)
   assert.equal(done(space, 'add').length, 2)
-  const bodies = verbs.store.events('home', { type: 'policy.changed' }).map(({ body }) => body)
+  const bodies = verbs.eventsOf('home', { type: 'policy.changed' }).map(({ body }) => body)
   assert.deepEqual(bodies, [
     { rule, who: 'test', from: 'cli', approval, permissions: 'standard' },
     { rule, who: 'other', from: 'cli', forgets: [id] },

@@ -1,10 +1,11 @@
 /** What humans decide about runs: approvals, and the end of a run. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type EventBodies, type JsonObject, limits, type RunId } from '#model'
+import { AppError, type EventBodies, isFinished, limits, type RunId } from '#model'
 import type { Store } from '#record'
 import { aboutRun } from './about-run.ts'
 import { answerOf } from './answer.ts'
-import type { Decision } from './decision.ts'
+import type { MovedAnswer } from './answers.ts'
+import { type Decision, DecisionError } from './decision.ts'
 import { type Caller, type Parts, resume } from './execute.ts'
 import { knows, livingGateways } from './gateways.ts'
 import { isExpired } from './open-approvals.ts'
@@ -12,11 +13,10 @@ import { type CallView, type RunView, viewRun } from './run-view.ts'
 import { writtenLine } from './written-line.ts'
 import { checkYes } from './yes.ts'
 
-const finished = ['done', 'failed', 'cancelled']
-
 /**
- * The answer is bound to the digest of the arguments that were asked about. Of several who answer at once the first holds, and
- * the others are told: the question must still be open when the answer is written.
+ * The answer is bound to the digest of the arguments that were asked about. Of several who answer
+ * at once the first holds, and the others are told: the question must still be open when the answer
+ * is written.
  */
 export async function decideApproval(parts: Parts, id: string, decision: Decision, caller: Caller, goOn: boolean) {
   const found = findApproval(parts, id)
@@ -50,7 +50,7 @@ async function recordDecision(parts: Parts, found: Found, decision: Decision, ca
     await store.appendHome('policy.changed', { rule, who, from, approval: asked.approval, permissions })
   }
   const moved = await moveOn(parts, run, caller, goOn)
-  return line === null ? moved : ({ ...moved, line } as unknown as JsonObject)
+  return line === null ? moved : { ...moved, line }
 }
 
 type Found = { view: RunView; call: CallView; asked: EventBodies['approval.asked'] }
@@ -70,7 +70,7 @@ function refuseAnswered(store: Store, run: RunId, { approval, expiresAt }: Event
   if (store.approval(approval)?.answer !== null) throw notOpen(approval, 'its call or its run is over')
   if (!isExpired({ expiresAt })) return
   const message = `Cannot answer the approval ${approval}: nobody did in time, it expired at ${expiresAt}; "metier run resume ${run}" goes on without it`
-  throw new AppError('APPROVAL_EXPIRED', message, { approval, run, expiresAt })
+  throw new DecisionError('question', 'APPROVAL_EXPIRED', message, { approval, run, expiresAt })
 }
 
 /** The first answer to a question, from the record or on its way into it. */
@@ -88,12 +88,12 @@ function answeredBefore({ approval, answer, who, from }: EventBodies['approval.a
 
 function notOpen(id: string, details: string): AppError {
   const message = `Cannot answer the approval "${id}": it is not open, ${details}; "metier approvals" lists what is`
-  return new AppError('INVALID_INPUT_PARAM', message, { param: 'id', details, value: id })
+  return new DecisionError('question', 'INVALID_INPUT_PARAM', message, { param: 'id', details, value: id })
 }
 
-export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason?: string): Promise<JsonObject> {
+export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason?: string): Promise<MovedAnswer> {
   const view = viewRun(parts.store, run)
-  if (finished.includes(view.row.status)) {
+  if (isFinished(view.row.status)) {
     throw new AppError('INVALID_INPUT_PARAM', `Cannot cancel the run ${run}: it is ${view.row.status} already`, {
       param: 'run',
       details: `it is ${view.row.status}`,
@@ -104,21 +104,24 @@ export async function cancelRun(parts: Parts, run: RunId, caller: Caller, reason
   return moveOn(parts, run, caller, true)
 }
 
-/** After an answer a run without an owner is resumed by a gateway, else here, unless the caller only wanted it recorded. */
-export async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<JsonObject> {
+/**
+ * After an answer a run without an owner is resumed by a gateway, else here, unless the caller only
+ * wanted it recorded.
+ */
+export async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boolean): Promise<MovedAnswer> {
   if (!goOn) return { ...answerOf(parts.store, run), resumed: 'not yet' }
   if (await isTakenUp(parts, run)) return { ...answerOf(parts.store, run), resumed: 'elsewhere' }
   return { ...(await resume(parts, run, caller, caller.waitMs ?? null)), resumed: 'here' }
 }
 
 /**
- * True where somebody else has taken up what was sent: the living owner, or a gateway that can go on with the run. Each gets a
- * moment to do so; then whoever answered goes on.
+ * True where somebody else has taken up what was sent: the living owner, or a gateway that can go
+ * on with the run. Each gets a moment to do so; then whoever answered goes on.
  */
 async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean> {
   const { started } = viewRun(store, run)
   for (let round = 0; round < limits.takeUpMsMax / limits.foreignPollMs; round++) {
-    if (engine.active(run) !== undefined) return false
+    if (engine.activeRun(run) !== undefined) return false
     if (store.inbox(run).length === 0) return true
     const others = livingGateways(store).filter((each) => knows(each, started.servers))
     if (store.run(run)?.status !== 'running' && others.length === 0) return false

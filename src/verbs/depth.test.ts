@@ -1,4 +1,7 @@
-/** Values nested too deeply, wherever they come from: the run that made them ends with an answer that says so. */
+/**
+ * Values nested too deeply, wherever they come from: the run that made them ends with an answer
+ * that says so.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, limits } from '#model'
@@ -87,7 +90,7 @@ test('execute(), decide() and fork() refuse what they are given nested too deepl
   await assert.rejects(run(verbs, 'return 1', { args: deep }), refused)
   await assert.rejects(verbs.execute(deep, caller), refused)
   const asked = await run(verbs, `return await mcp.fx.add({ key: 'a', by: 1 })`)
-  const [{ id }] = asked.approvals as [{ id: string }]
+  const [{ id }] = asked.approvals as unknown as [{ id: string }]
   await assert.rejects(verbs.decide(id, { answer: 'approved', args: deep }, caller, true), refused)
   await assert.rejects(verbs.fork(String(asked.run), 1, deep, caller), refused)
   const { json } = await metier(space, ['execute', '--code', '-', '--args', JSON.stringify(nested(1000)), '--json'], {

@@ -1,4 +1,7 @@
-/** discover() as an agent meets it: what it may send, and what it is told of servers that say nothing. */
+/**
+ * discover() as an agent meets it: what it may send, and what it is told of servers that say
+ * nothing.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,25 +1,26 @@
 /** discover(): an intent enters, ranked tools leave, or the words that matched nothing. */
 import { type Catalog, signatureOf } from '#catalog'
-import { type Json, type JsonObject, limits, type Tool } from '#model'
+import { effectKinds, isEffect, type Json, type JsonObject, limits, type Tool } from '#model'
+import type { DiscoverAnswer } from './answers.ts'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 
 type Filter = { type: 'tool' | 'capability' | 'all'; server?: string; effect?: string; minScore?: number }
 
-export async function discover(catalog: Catalog, input: unknown): Promise<JsonObject> {
+export async function discover(catalog: Catalog, input: unknown): Promise<DiscoverAnswer> {
   const { intent, filter, limit, schemas } = readInput(input)
   const { type, ...wanted } = filter
   const servers = Object.keys(catalog.digests())
   if (wanted.server !== undefined) oneOf('filter.server', wanted.server, servers)
   if (type === 'capability') return { status: 'nothing_fits', results: [], unmatched: [], nearest: [] }
   const answer = await catalog.search({ intent, filter: wanted, limit })
-  const results = answer.results.map(({ tool, score, why, brief }, at) => {
-    const told = catalog.told(tool)
+  const results = answer.results.map(({ tool, score, why, brief }, at): DiscoverAnswer['results'][number] => {
+    const told = catalog.forAgents(tool)
     const { id, effect, effects } = tool
     if (brief) return { type: 'tool', id, score, brief, description: sentenceOf(told.description) }
     const words = wordsOf(told, schemas)
     const description =
       at === 0 || schemas ? words.description : shortened(words.description, limits.discoverOtherCharactersMax)
-    return { type: 'tool', id, score, why, ...words, description, effect, ...(effects && { effects }) }
+    return { type: 'tool', id, score, why, ...words, description, effect, ...(effects && { effects: [...effects] }) }
   })
   return {
     status: answer.status,
@@ -28,7 +29,7 @@ export async function discover(catalog: Catalog, input: unknown): Promise<JsonOb
     nearest: answer.nearest,
     ...(answer.silent.length > 0 && { silent: answer.silent }),
     ...(answer.starting.length > 0 && { starting: answer.starting }),
-  } as unknown as JsonObject
+  }
 }
 
 /** The first sentence, or as much of it as may stand in a list. */
@@ -82,10 +83,8 @@ function readFilter(value: Json): Filter {
   }
 }
 
-const effects = ['read', 'idempotent', 'keyed', 'unsafe']
-
 /** A keyed tool is found with its parameter or without. */
 function effectOf(value: Json): string {
   const effect = textOf('filter.effect', value)
-  return effect.startsWith('keyed:') ? effect : oneOf('filter.effect', effect, effects)
+  return isEffect(effect) ? effect : oneOf('filter.effect', effect, effectKinds)
 }

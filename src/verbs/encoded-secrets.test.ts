@@ -1,8 +1,12 @@
-/** Encoded secrets on their way through a run: the server gets them as they are, program and record do not. */
+/**
+ * Encoded secrets on their way through a run: the server gets them as they are, program and record
+ * do not.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { caller, done, openSpace, workspace } from '#test'
+import type { ExecuteAnswer } from '#verbs'
 
 test('execute() keeps encoded secrets out of the program and the record, and gives them back to their server', async (t) => {
   const secret = 'sk-abcdefghijklmnopqrstuvwx'
@@ -21,9 +25,9 @@ test('execute() keeps encoded secrets out of the program and the record, and giv
     return { args, said: await Promise.all(Object.keys(args).map((key) => mcp.fx.read({ key }))) }`
   const asked = await verbs.execute({ implementation: { type: 'code', code }, args: tokens }, caller)
   assert.equal(asked.status, 'approval_required', 'they would go to a server that they did not come from')
-  let answer = asked
+  let answer: ExecuteAnswer = asked
   while (answer.status === 'approval_required') {
-    const [{ id }] = answer.approvals as [{ id: string }]
+    const [{ id }] = answer.approvals as unknown as [{ id: string }]
     answer = await verbs.decide(id, { answer: 'approved' }, caller, true)
   }
   assert.equal(answer.status, 'done', JSON.stringify(answer))

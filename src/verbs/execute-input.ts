@@ -13,7 +13,7 @@ import {
 import { type RunRequest, readMocks } from '#run'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 
-export type ExecuteRequest = Omit<RunRequest, 'plan' | 'actor'> & {
+type ExecuteRequest = Omit<RunRequest, 'plan' | 'actor'> & {
   plan: Plan | null
   resume: RunId | null
   waitMs: number | null

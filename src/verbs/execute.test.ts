@@ -11,7 +11,7 @@ import type { Settling, Verbs } from '#verbs'
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
 const run = (verbs: Verbs, text: string, more: object = {}) => verbs.execute({ ...code(text), ...more }, caller)
 const asking = { policy: { permissions: 'standard', rules: [] } }
-const types = (verbs: Verbs, id: unknown): EventType[] => verbs.store.events(id as RunId).map(({ type }) => type)
+const types = (verbs: Verbs, id: unknown): EventType[] => verbs.eventsOf(id as RunId).map(({ type }) => type)
 
 async function open(t: TestContext, config: object = {}) {
   const space = workspace(t, { config })
@@ -193,8 +193,8 @@ test('execute() cancels the run when its request is cancelled, and awaits what c
     done(space, 'add').map(({ args }) => args.key),
     ['x'],
   )
-  const outcomes = verbs.store
-    .events(answer.run as RunId)
+  const outcomes = verbs
+    .eventsOf(answer.run as RunId)
     .flatMap((event) => (event.type === 'call.resolved' ? [[event.body.call, event.body.outcome]] : []))
   assert.deepEqual(outcomes.sort(), [
     ['1', 'cancelled'],
@@ -229,7 +229,7 @@ test('execute() gives the same run for the same key, also when two requests meet
 test('execute() keeps secrets out of the program and the record, and gives them back to their server', async (t) => {
   const secret = 'sk-abcdefghijklmnopqrstuvwx'
   const { space, verbs } = await open(t, { record: { secrets: ['sk-[a-z]{20,}'] } })
-  await verbs.catalog.tools()
+  await verbs.tools()
   const first = await run(verbs, `await mcp.fx.put({ key: 'token', value: args.token }); return 1`, {
     args: { token: secret },
   })
@@ -282,7 +282,7 @@ test('settle() gives a program the placeholder that a human saw and typed, as it
                    const pending = mcp.fx.add({ key: value, by: 1, ms: 5000 }); await mcp.fx.wait({ ms: 50 }); try { await mcp.fx.die({}) } catch {}
                    return (await pending).key === value`
   const { run: id, calls } = await run(verbs, program)
-  const [{ call, args }] = calls as [{ call: string; args: JsonObject }]
+  const [{ call, args }] = calls as unknown as [{ call: string; args: JsonObject }]
   const settled = await verbs.settle(String(id), call, { how: 'done', value: { key: args.key! } }, caller, true)
   assert.equal(settled.result, true)
 })
@@ -353,7 +353,7 @@ test('fork() reuses what came before, gives the call other arguments, and makes 
       ['three', 10],
     ],
   )
-  assert.equal(verbs.store.events(forked.run as RunId)[0]!.type, 'run.started')
+  assert.equal(verbs.eventsOf(forked.run as RunId)[0]!.type, 'run.started')
   assert.deepEqual(await verbs.replay(String(forked.run)), { ok: true, run: forked.run, calls: 3 })
   await assert.rejects(verbs.fork(String(first.run), 4, undefined, caller), { code: 'INVALID_INPUT_PARAM' })
 })

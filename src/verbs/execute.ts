@@ -1,19 +1,23 @@
-/** execute(): a plan or an intent enters; what leaves says how far the run came, and how to go on with it. */
+/**
+ * execute(): a plan or an intent enters; what leaves says how far the run came, and how to go on
+ * with it.
+ */
 import type { Attendant, Catalog } from '#catalog'
-import { type Actor, AppError, type Config, type Json, type JsonObject, limits, type RunId } from '#model'
-import type { RunRow, Store } from '#record'
+import { type Actor, AppError, type Config, isFinished, type Json, type JsonObject, limits, type RunId } from '#model'
+import { keyHolderIn, type RunRow, type Store } from '#record'
 import type { ActiveRun, Engine, RunRequest } from '#run'
 import { aboutRun, aboutRunNow } from './about-run.ts'
 import { answerFrom, answerOf } from './answer.ts'
+import type { ErrorAnswer, ExecuteAnswer, ReplayAnswer, RunAnswer } from './answers.ts'
 import { asksSomethingNew, until } from './attend.ts'
 import { readInput } from './execute-input.ts'
 import { invalid, refuseDeep } from './input.ts'
 import { isExpired } from './open-approvals.ts'
 import { withPreview } from './preview.ts'
+import { cachedRawAnswer } from './raw-answer.ts'
 import { earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
 import { notFound, type RunView, viewOf, viewRun } from './run-view.ts'
 import { suggest } from './suggest.ts'
-import { madeFrom, wholeTold } from './whole.ts'
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {
@@ -34,7 +38,7 @@ export type Caller = {
   /** Told of the run that the request is about, as soon as it has begun. */
   began?: (run: RunId) => void
   /** Of a run that is done, only what the tool itself answered is wanted. */
-  wantsWhole?: boolean
+  wantsRaw?: boolean
 }
 
 export type Parts = {
@@ -46,7 +50,7 @@ export type Parts = {
   leaving: AbortSignal
 }
 
-export async function execute(parts: Parts, input: unknown, caller: Caller): Promise<JsonObject> {
+export async function execute(parts: Parts, input: unknown, caller: Caller): Promise<ExecuteAnswer> {
   const request = readInput(input, caller)
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
   if (request.plan === null) return suggest(parts.catalog, request.intent!)
@@ -62,44 +66,56 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
   return aboutRun(parts.store, holder, () => resume(parts, holder, caller, request.waitMs))
 }
 
+/** A session that is to begin: its plan, and what narrows it. */
+export type Pursuit = { plan: JsonObject; goal: string } & Pick<RunRequest, 'permissions' | 'budget'>
+
+/** A session of the agent: no other way leads to a plan of its kind. */
+export async function pursue(parts: Parts, pursuit: Pursuit, caller: Caller): Promise<ExecuteAnswer> {
+  const { plan: agent, goal, ...narrowing } = pursuit
+  const { actor, traceparent } = caller
+  const plan = { kind: 'agent', agent } as const
+  const request = { plan, intent: goal, args: {}, actor, ...narrowing, ...(traceparent && { traceparent }) }
+  return settle(parts, await parts.engine.start({ ...request, ...liveOf(caller) }), caller, caller.waitMs ?? null)
+}
+
 /** The run that was started, or the one that has the request's key already. */
 async function startOrHolder({ engine }: Parts, request: RunRequest): Promise<ActiveRun | RunId> {
   try {
     return await engine.start(request)
   } catch (error) {
-    const holder = error instanceof AppError ? error.context.existing : undefined
-    if (holder === undefined) throw error
-    return holder as RunId
+    const holder = keyHolderIn(error)
+    if (holder === null) throw error
+    return holder
   }
 }
 
 const liveOf = ({ attendant }: Caller) => (attendant === undefined ? {} : { attendant })
 
-/** Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else owns it. */
-export function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+/**
+ * Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else
+ * owns it.
+ */
+export function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<ExecuteAnswer> {
   return aboutRun(parts.store, run, () => resumed(parts, run, caller, waitMs))
 }
 
-async function resumed(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+async function resumed(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<ExecuteAnswer> {
   const { store, engine } = parts
   const row = store.run(run)
   if (row === undefined) throw notFound(store, run)
   caller.began?.(run)
   if (isFinished(row.status)) return answerOf(store, run)
-  const here = engine.active(run)
+  const here = engine.activeRun(run)
   if (here !== undefined) return settle(parts, here, caller, waitMs)
   if (row.status === 'running' && row.owner !== store.process) return follow(parts, run, caller, waitMs)
   if (onlyHumansCan(store, row)) return answerOf(store, run)
   try {
     return await settle(parts, await engine.resume(run, caller.actor.name, liveOf(caller)), caller, waitMs)
   } catch (error) {
-    if (engine.active(run) !== undefined || !isElsewhere(store, run)) throw error
+    if (engine.activeRun(run) !== undefined || !isElsewhere(store, run)) throw error
     return follow(parts, run, caller, waitMs)
   }
 }
-
-const ends = ['done', 'failed', 'cancelled'] as const
-const isFinished = (status: unknown): status is (typeof ends)[number] => ends.some((end) => end === status)
 
 /** Somebody else was quicker to go on with it, or to bring it to its end. */
 function isElsewhere(store: Store, run: RunId): boolean {
@@ -107,15 +123,20 @@ function isElsewhere(store: Store, run: RunId): boolean {
   return isFinished(row?.status) || (row?.status === 'running' && row.owner !== store.process)
 }
 
-/** True where going on would come to rest at the same questions: nothing was said, and none of them has expired. */
+/**
+ * True where going on would come to rest at the same questions: nothing was said, and none of them
+ * has expired.
+ */
 function onlyHumansCan(store: Store, { run, status }: RunRow): boolean {
   if ((status !== 'approval_required' && status !== 'uncertain') || store.inbox(run).length > 0) return false
   const asked = viewRun(store, run).calls.flatMap(({ approvals }) => approvals)
   return !asked.some(({ asked, answered }) => answered === undefined && isExpired(asked))
 }
 
-/** Another process has the run: we look on until it rests or we have to go, and pass on a cancel. */
-async function follow(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+/**
+ * Another process has the run: we look on until it rests or we have to go, and pass on a cancel.
+ */
+async function follow(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<ExecuteAnswer> {
   const { store, leaving } = parts
   const { signal, seen, actor } = caller
   const moves = () => store.run(run)?.status === 'running' && !asksSomethingNew(store, run, seen)
@@ -132,7 +153,7 @@ export async function forkRun(
   at: number,
   args: Json | undefined,
   caller: Caller,
-): Promise<JsonObject> {
+): Promise<ExecuteAnswer> {
   refuseDeep('args', args)
   const { calls } = viewRun(parts.store, run)
   const most = calls.filter(({ call }) => !call.includes('.')).length
@@ -141,7 +162,7 @@ export async function forkRun(
 }
 
 /** What a fresh program does with the recorded results, against what it did then. */
-export async function replayRun({ store, engine }: Parts, run: RunId): Promise<JsonObject> {
+export async function replayRun({ store, engine }: Parts, run: RunId): Promise<ReplayAnswer> {
   const { finished } = viewRun(store, run)
   const { ok, calls, end, error } = await engine.replay(run)
   const recorded = finished?.result === undefined ? null : store.text(finished.result)
@@ -150,10 +171,10 @@ export async function replayRun({ store, engine }: Parts, run: RunId): Promise<J
   const difference =
     error ??
     new AppError('REPLAY_MISMATCH', 'Cannot replay the run: it ends with another result', { recorded, replayed: end })
-  return { ok: false, run, calls, error: difference.toJSON() } as unknown as JsonObject
+  return { ok: false, run, calls, error: difference.toJSON() as ErrorAnswer }
 }
 
-function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<JsonObject> {
+function settle(parts: Parts, active: ActiveRun, caller: Caller, waitMs: number | null): Promise<ExecuteAnswer> {
   caller.began?.(active.run)
   return aboutRun(parts.store, active.run, () => answerSettled(parts, active, caller, waitMs))
 }
@@ -163,7 +184,7 @@ async function answerSettled(
   active: ActiveRun,
   caller: Caller,
   waitMs: number | null,
-): Promise<JsonObject> {
+): Promise<ExecuteAnswer> {
   const { store } = parts
   const { name: who, kind: from } = caller.actor
   const cancel = () => active.cancel({ who, from, reason: 'the request was cancelled' })
@@ -172,9 +193,9 @@ async function answerSettled(
   const over = new AbortController()
   const waits = waitMs === null ? [] : [late(waitMs, over.signal), question(store, active, caller, over.signal)]
   let told: Told | null = null
-  let brief: JsonObject | null = null
+  let brief: ExecuteAnswer | null = null
   const tell = (status: RunRow['status']) => {
-    brief = caller.wantsWhole ? wholeTold(store, active, status) : null
+    brief = caller.wantsRaw ? cachedRawAnswer(store, active, status) : null
     told = brief === null ? answerTold(store, active, status) : null
   }
   active.ended.then(tell).catch(() => {})
@@ -183,7 +204,7 @@ async function answerSettled(
     await active.durable()
     if (isFinished(settlement) && brief !== null) return brief
     const { view, answer } = (isFinished(settlement) && told) || answerRead(store, active.run)
-    return await withPreview(parts, madeFrom(view, answer), view)
+    return await withPreview(parts, answer, view)
   } finally {
     // With a reason of its own: an exception made for nobody would cost more than all else here.
     over.abort('settled')
@@ -191,10 +212,13 @@ async function answerSettled(
   }
 }
 
-type Told = { view: RunView; answer: JsonObject }
+type Told = { view: RunView; answer: RunAnswer }
 
-/** What this process wrote itself, and nobody adds to any more, need not be read back; it is made while its end reaches the disk. */
-function answerTold(store: Store, { run, told }: ActiveRun, status: RunRow['status']): Told | null {
+/**
+ * What this process wrote itself, and nobody adds to any more, need not be read back; it is made
+ * while its end reaches the disk.
+ */
+function answerTold(store: Store, { run, cachedEvents: told }: ActiveRun, status: RunRow['status']): Told | null {
   const events = told()
   if (events === null) return null
   const view = viewOf({ run, status }, events)

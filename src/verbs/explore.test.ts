@@ -237,7 +237,7 @@ test('explore stops at maxBranches and says so, refuses what policy denies on ev
     caller,
   )
   assert.deepEqual(
-    verbs.store.events(answer.run as RunId).map(({ type }) => type),
+    verbs.eventsOf(answer.run as RunId).map(({ type }) => type),
     ['run.started', 'run.finished'],
   )
   assert.equal((await verbs.replay(String(answer.run))).ok, true)

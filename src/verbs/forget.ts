@@ -1,11 +1,15 @@
-/** A human takes back a line of policy that stands: nothing passes by it any more, in any process of the home. */
-import { AppError, type JsonObject } from '#model'
+/**
+ * A human takes back a line of policy that stands: nothing passes by it any more, in any process of
+ * the home.
+ */
+import { AppError } from '#model'
 import type { Store } from '#record'
 import { standingLines } from '#run'
+import type { ForgetAnswer } from './answers.ts'
 import type { Caller } from './execute.ts'
 
 /** Lines that say the same go together: with one of them left, nothing would change. */
-export async function forgetLine(store: Store, id: string, { actor }: Caller): Promise<JsonObject> {
+export async function forgetLine(store: Store, id: string, { actor }: Caller): Promise<ForgetAnswer> {
   const lines = standingLines(store)
   const line = lines.find((each) => String(each.id) === id)
   if (line === undefined) throw unknownLine(id)
@@ -13,7 +17,7 @@ export async function forgetLine(store: Store, id: string, { actor }: Caller): P
   const forgets = lines.filter((each) => JSON.stringify(each.rule) === JSON.stringify(rule)).map((each) => each.id)
   const { name: who, kind: from } = actor
   await store.appendHome('policy.changed', { rule, who, from, forgets })
-  return { rule, forgets } as unknown as JsonObject
+  return { rule, forgets }
 }
 
 function unknownLine(value: string): AppError {

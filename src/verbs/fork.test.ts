@@ -1,4 +1,7 @@
-/** A run that goes another way: time, secrets, questions and a crash change nothing of what is taken over, nor of what is put in its place. */
+/**
+ * A run that goes another way: time, secrets, questions and a crash change nothing of what is taken
+ * over, nor of what is put in its place.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '#model'
@@ -99,5 +102,6 @@ test('fork() gives other arguments to a program inside a graph, and to a timer, 
     caller,
   )
   const { result } = await verbs.fork(String(timed.run), 2, { ms: 300 }, caller)
-  assert.ok(Number(result) >= 300, String(result))
+  // A timer may fire within the millisecond before; it was asked for 1 ms, and given 300.
+  assert.ok(Number(result) >= 299, String(result))
 })

@@ -1,10 +1,16 @@
-/** Which gateways live in a home: each says where it is and which servers it knows, for as long as it lives. */
+/**
+ * Which gateways live in a home: each says where it is and which servers it knows, for as long as
+ * it lives.
+ */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProcessId } from '#model'
 import { homePaths, type Store } from '#record'
 
-/** `servers` are the digests of their definitions: a run goes on only with those it started with. Null goes on with nothing. */
+/**
+ * `servers` are the digests of their definitions: a run goes on only with those it started with.
+ * Null goes on with nothing.
+ */
 export type Gateway = { url: string; servers: Record<string, string> | null }
 
 const suffix = '.gateway.json'

@@ -1,4 +1,7 @@
-/** Tests of a configuration that changes under a running process: what comes next uses it, what is under way does not. */
+/**
+ * Tests of a configuration that changes under a running process: what comes next uses it, what is
+ * under way does not.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -77,7 +80,7 @@ test('reconfigure() with another policy holds for the next run, and a waiting ru
   const { config } = moved(space)
   verbs.reconfigure({ ...config, policy: { permissions: 'privileged', rules: [] } })
   assert.equal((await verbs.execute(add, caller)).status, 'done', 'what is privileged asks nobody')
-  const [{ id }] = waiting.approvals as [{ id: string }]
+  const [{ id }] = waiting.approvals as unknown as [{ id: string }]
   const answer = verbs.decide(id, { answer: 'approved', scope: 'once' } as never, caller, true)
   await assert.rejects(answer, { code: 'CONFIG_CHANGED' })
 })

@@ -4,21 +4,24 @@
  *    change()         engine idle, and configLeaveMs later
  *   current ───► older ───────────────────────────────► closed
  *
- * Each change opens a generation: a catalogue, an engine and boxes of its own. What begins later begins in the newest; a run
- * stays in the generation it began in until it comes to rest, and then the generation is closed. Policy alone is that of the
- * newest for all of them.
+ * Each change opens a generation: a catalogue, an engine and boxes of its own. What begins later
+ * begins in the newest; a run stays in the generation it began in until it comes to rest, and then
+ * the generation is closed. Policy alone is that of the newest for all of them.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Catalog, openCatalog } from '#catalog'
-import { type Config, limits, type RunId } from '#model'
-import { homePaths, type Store } from '#record'
+import { type Config, type Json, limits, type RunId } from '#model'
+import { artifactsAddress, homePaths, type Store } from '#record'
 import type { Engine, EngineParts } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
+import type { SessionKit, SessionParts } from './contract.ts'
+import { discover } from './discover.ts'
 import { pinRecord } from './pin-record.ts'
+import { resultText } from './result.ts'
 
 type Generation = { config: Config; catalog: Catalog; engine: Engine; boxes: Boxes }
 
-export type Generations = {
+type Generations = {
   /** Of the newest generation, whenever one of its functions is called. */
   catalog: Catalog
   /** A run that is under way is asked for where it began. */
@@ -29,22 +32,24 @@ export type Generations = {
   close(): Promise<void>
 }
 
-export type GenerationsOptions = {
+type GenerationsOptions = {
   store: Store
   baseEnv: { PATH?: string; HOME?: string }
   settled: (run: RunId) => void
   log: (line: string) => void
   openEngine: (parts: EngineParts) => Engine
+  /** Null where no session can run here. */
+  kit: SessionKit | null
 }
 
 export function openGenerations(first: Config, options: GenerationsOptions): Generations {
-  const { store, baseEnv, settled, log, openEngine } = options
+  const { store, baseEnv, settled, log, openEngine, kit } = options
   const older: (Generation & { since: number })[] = []
   const open = (config: Config, catalog: Catalog, boxes: Boxes): Generation => ({
     config,
     catalog,
     boxes,
-    engine: openEngine({ store, boxes, catalog, config: { ...config, policy }, settled }),
+    engine: openEngine({ store, boxes, catalog, config: { ...config, policy }, settled, ...makersOf(kit) }),
   })
   /** A run keeps its servers until it rests, but is judged by the newest policy: every send is. */
   const policy: Config['policy'] = {
@@ -64,16 +69,12 @@ export function openGenerations(first: Config, options: GenerationsOptions): Gen
     log,
     baseEnv,
   }
-  const definitions = ({ servers, knownSecrets, sandbox }: Config) => ({
-    servers,
-    secrets: knownSecrets,
-    builtIn: { home: first.home, artifacts: homePaths(first.home).artifacts, sandbox },
-  })
+  const definitions = (config: Config) => definitionsOf(store, first.home, config, () => current.catalog, kit)
   let current = open(first, openCatalog({ ...catalogOptions, ...definitions(first) }), boxesFor(first))
   let looking: NodeJS.Timeout | undefined
 
   const all = () => [current, ...older]
-  const holderOf = (run: RunId) => all().find(({ engine }) => engine.active(run) !== undefined) ?? current
+  const holderOf = (run: RunId) => all().find(({ engine }) => engine.activeRun(run) !== undefined) ?? current
   const boxesElsewhere = (boxes: Boxes) => all().some((one) => one.boxes === boxes)
   const leave = async ({ catalog, boxes }: Generation) => {
     await catalog.close()
@@ -96,7 +97,7 @@ export function openGenerations(first: Config, options: GenerationsOptions): Gen
     engine: {
       ...delegated(() => current.engine),
       resume: (run, by, live) => holderOf(run).engine.resume(run, by, live),
-      active: (run) => holderOf(run).engine.active(run),
+      activeRun: (run) => holderOf(run).engine.activeRun(run),
       isBusy: () => all().some(({ engine }) => engine.isBusy()),
       close: async () => void (await Promise.all(all().map(({ engine }) => engine.close()))),
     },
@@ -125,4 +126,27 @@ function boxesFor({ sandbox: { engine, minTier }, home }: Config): Boxes {
 function delegated<Part extends Record<keyof Part, (...args: never[]) => unknown>>(target: () => Part): Part {
   const names = Object.keys(target()) as (keyof Part)[]
   return Object.fromEntries(names.map((name) => [name, (...args: never[]) => target()[name](...args)])) as Part
+}
+
+const makersOf = (kit: SessionKit | null) => (kit === null ? {} : { makers: { agent: kit.maker } })
+
+function sessionParts(store: Store, config: Config, catalog: () => Catalog): SessionParts {
+  return {
+    config,
+    planOf: (run) =>
+      (store.value(store.startedEvents([run as RunId]).get(run as RunId)!.plan) as { source: Json }).source,
+    discover: async (input) => (await discover(catalog(), input)) as unknown as Json,
+    resultText: (asked) => resultText(store, asked),
+  }
+}
+
+/** What a catalogue is opened with; the home is that of the process, whatever the file says now. */
+function definitionsOf(store: Store, home: string, config: Config, catalog: () => Catalog, kit: SessionKit | null) {
+  const { servers, knownSecrets, sandbox, taskGraph } = config
+  const artifacts = artifactsAddress({ home, artifacts: config.artifacts })
+  const address = taskGraph === 'sqlite' ? { file: homePaths(home).tasks } : taskGraph
+  const read = (asked: object) => resultText(store, asked)
+  const builtIn = { home, artifacts, taskGraph: address, resultText: read, sandbox }
+  const session = kit?.servers(sessionParts(store, config, catalog)) ?? []
+  return { servers, secrets: knownSecrets, builtIn, session }
 }

@@ -1,4 +1,7 @@
-/** What an agent sends to the three verbs: a field with a slip in its name is refused, since what it was to narrow would not be narrowed. */
+/**
+ * What an agent sends to the three verbs: a field with a slip in its name is refused, since what it
+ * was to narrow would not be narrowed.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AppError } from '#model'

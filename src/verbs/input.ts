@@ -1,4 +1,7 @@
-/** Reads what an agent or a person sent: every field is checked, and a wrong one is named with what would be right. */
+/**
+ * Reads what an agent or a person sent: every field is checked, and a wrong one is named with what
+ * would be right.
+ */
 import { AppError, isObject, isWithinDepth, type Json, type JsonObject, limits } from '#model'
 
 export function invalid(param: string, details: string, value?: unknown, allowed?: readonly unknown[]): AppError {
@@ -24,7 +27,9 @@ export function objectOf(param: string, value: unknown, known?: readonly string[
   throw invalid(param, `there is no field "${shown}"; there are ${known!.join(', ')}`, undefined, known)
 }
 
-/** Checked before anything else is: who shows a value or walks through it has only so much stack. */
+/**
+ * Checked before anything else is: who shows a value or walks through it has only so much stack.
+ */
 export function refuseDeep(param: string, value: unknown): void {
   const { programDepthMax } = limits
   if (!isWithinDepth(value, programDepthMax))

@@ -22,8 +22,6 @@ test('a deny that the configuration gets while a call waits for a slot holds for
   const { status, result, run } = await running
   assert.deepEqual([status, result], ['done', 'PERMISSION_DENIED'])
   assert.ok(effects(space).every(({ tool }) => tool === 'wait'))
-  const sent = verbs.store
-    .events(run as never, { type: 'call.sent' })
-    .map(({ body }) => (body as { call: string }).call)
+  const sent = verbs.eventsOf(run as never, { type: 'call.sent' }).map(({ body }) => (body as { call: string }).call)
   assert.deepEqual(sent, ['1'])
 })

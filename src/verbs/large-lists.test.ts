@@ -1,4 +1,7 @@
-/** A server with so many tools that what is known of its list is kept, with every real part in place. */
+/**
+ * A server with so many tools that what is known of its list is kept, with every real part in
+ * place.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +32,7 @@ async function call(space: Workspace, name: string): Promise<{ code: string; pin
     { implementation: { type: 'code', code: `return tool('many:${name}', { id: 'a' })` } },
     caller,
   )
-  const pinned = verbs.store.events('home', { type: 'tool.pinned' }).length
+  const pinned = verbs.eventsOf('home', { type: 'tool.pinned' }).length
   await verbs.close()
   return { code: answer.status === 'done' ? 'done' : String((answer.error as JsonObject).code), pinned }
 }

@@ -1,4 +1,7 @@
-/** Runs whose events hold members over 64 KB, which stand as blobs: whatever reads such a run gets values, never a reference. */
+/**
+ * Runs whose events hold members over 64 KB, which stand as blobs: whatever reads such a run gets
+ * values, never a reference.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type JsonObject, limits, type RunId } from '#model'
@@ -22,7 +25,7 @@ async function readAll(verbs: Verbs, id: unknown): Promise<JsonObject> {
 }
 
 function blobsOf(verbs: Verbs, id: unknown, type: string): number {
-  const lines = verbs.store.lines(String(id)).filter((line) => line.includes(`"type":"${type}"`))
+  const lines = verbs.linesOf(String(id)).filter((line) => line.includes(`"type":"${type}"`))
   return lines.filter((line) => line.includes('{"$blob":"')).length
 }
 
@@ -133,7 +136,7 @@ test('fork() copies the edited arguments and the raw answer of earlier calls as 
   const second = await verbs.fork(String(first.run), 3, { key: 'b' }, caller)
   const shown = (await readAll(verbs, second.run)) as { calls: { edited?: JsonObject }[] }
   assert.deepEqual(shown.calls[0]!.edited, { key: 'a', value: large })
-  const resolved = verbs.store.events(second.run as RunId, { type: 'call.resolved' })
+  const resolved = verbs.eventsOf(second.run as RunId, { type: 'call.resolved' })
   const answers = resolved.flatMap(({ type, body }) => (type === 'call.resolved' && body.answer ? [body.answer] : []))
   assert.equal(answers.length, 2)
   for (const answer of answers) assert.ok('result' in (verbs.store.value(answer) as JsonObject))

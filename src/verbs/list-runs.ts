@@ -27,7 +27,7 @@ export function listRuns(store: Store, filter: RunFilter = {}): JsonObject[] {
   const found: JsonObject[] = []
   for (let at = 0; at < rows.length && found.length < limit; at += batchSize) {
     const batch = rows.slice(at, at + batchSize).filter(({ startedAt }) => since === undefined || startedAt >= since)
-    const started = store.started(batch.map(({ run }) => run))
+    const started = store.startedEvents(batch.map(({ run }) => run))
     for (const row of batch) {
       const mode = started.get(row.run)?.mode ?? 'run'
       if (found.length < limit && matches(store, row.run, mode, filter)) found.push(lineOf(row, mode))

@@ -1,37 +1,39 @@
-/** The half of the verbs that moves runs: it opens the catalogue, the engine and boxes, and is loaded when that is asked for. */
-import { type Catalog, declarationsOf } from '#catalog'
-import { type Config, type Json, type JsonObject, limits, type Tool } from '#model'
+/**
+ * The half of the verbs that moves runs: it opens the catalogue, the engine and boxes, and is
+ * loaded when that is asked for.
+ */
+import type { Config } from '#model'
+import type { Store } from '#record'
 import { loadEngine } from '#run'
 import { aboutRun } from './about-run.ts'
 import type { RecordVerbs, Surroundings, Verbs } from './contract.ts'
 import { cancelRun, decideApproval } from './decide.ts'
 import { discover } from './discover.ts'
-import { execute, forkRun, replayRun, resume } from './execute.ts'
+import { execute, forkRun, pursue, replayRun, resume } from './execute.ts'
 import { forgetLine } from './forget.ts'
 import { announce } from './gateways.ts'
 import { openGenerations } from './generations.ts'
+import { openPassthroughVerbs } from './passthrough.ts'
 import { named } from './preview.ts'
+import { projectRuns } from './project-runs.ts'
 import { id } from './record-verbs.ts'
 import { settleCall } from './settle.ts'
+import { sweepBeside } from './sweep-artifacts.ts'
 import { takeUp } from './take-up.ts'
+import { openToolVerbs } from './tool-verbs.ts'
 
 /** `record` is closed together with what comes back. */
 export async function openMovingVerbs(
-  record: RecordVerbs,
+  { record, store }: { record: RecordVerbs; store: Store },
   config: Config,
-  { path, home, settled, log = () => {} }: Surroundings,
+  { path, home, settled, sessions, log = () => {} }: Surroundings,
 ): Promise<Verbs> {
-  const { store } = record
-  const { openEngine } = await loadEngine()
+  const [{ openEngine }, kit] = await Promise.all([loadEngine(), sessions?.() ?? null])
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
-  const generations = openGenerations(config, {
-    store,
-    baseEnv,
-    log,
-    openEngine,
-    settled: (run) => settled?.(verbs, run),
-  })
+  const options = { store, baseEnv, log, openEngine, kit }
+  const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations
+  const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}
   const leaving = new AbortController()
   const parts = {
     store,
@@ -51,13 +53,16 @@ export async function openMovingVerbs(
   const close = async () => {
     await letGo()
     await generations.close()
+    await endProjection()
     await record.close()
   }
   const verbs: Verbs = {
     ...record,
-    catalog,
+    ...openToolVerbs({ catalog, store, config: generations.config }),
+    passthrough: openPassthroughVerbs(catalog),
     discover: (input) => discover(catalog, input),
     execute: (input, caller) => execute(parts, input, caller),
+    pursue: (pursuit, caller) => pursue(parts, pursuit, caller),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
     cancel: (run, caller, reason) => aboutRun(store, id(run), () => cancelRun(parts, id(run), caller, reason)),
     fork: (run, at, args, caller) => forkRun(parts, id(run), at, args, caller),
@@ -66,32 +71,17 @@ export async function openMovingVerbs(
       aboutRun(store, id(run), () => settleCall(parts, id(run), call, settling, caller, goOn)),
     decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
     forget: (line, caller) => forgetLine(store, line, caller),
-    // By the policy that holds now, which may be of a later configuration than the record was opened with.
+    // By the policy that holds now, which may be of a later configuration than the record was
+    // opened with.
     named: (approvals) => named(parts, approvals),
     serveAt: (url, resumes) => {
       const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
-      const undo = [say(), ...(resumes ? [takeUp(parts, log)] : [])]
+      const undo = [say(), sweepBeside({ ...record, store }, config, log), ...(resumes ? [takeUp(parts, log)] : [])]
       changed = say
       return () => {
         changed = () => {}
         for (const step of undo) step()
       }
-    },
-    tools: async (server, firstMs = limits.toolListMsMax) => {
-      const how = server === undefined ? { waitMs: limits.toolListMsMax, firstMs } : { server }
-      const { tools, problems } = await catalog.tools(how)
-      return { tools: tools.map((tool) => toolLine(tool, catalog)), problems }
-    },
-    types: async () => {
-      const { tools, problems } = await catalog.tools({ waitMs: limits.toolListMsMax, firstMs: limits.firstListMsMax })
-      return { text: declarationsOf(tools.map((tool) => catalog.told(tool))), tools: tools.length, problems }
-    },
-    exposed: async (isMeant = () => true, msMax) => {
-      const tools = generations
-        .config()
-        .expose.filter(isMeant)
-        .map((id) => catalog.tool(id, msMax))
-      return (await Promise.all(tools)).flatMap((tool) => (tool === undefined ? [] : catalog.told(tool)))
     },
     permissions: () => generations.config().policy.permissions,
     isolation: () => generations.boxes().isolation(),
@@ -110,21 +100,4 @@ export async function openMovingVerbs(
     close: () => (closing ??= close()),
   }
   return verbs
-}
-
-function toolLine(tool: Tool, catalog: Catalog): JsonObject {
-  const { id, description, effect, effects, effectFrom, input, observed, output = observed, digest } = tool
-  const changed = catalog.changeOf(tool)
-  return {
-    id,
-    description,
-    effect,
-    ...(effects && { effects: [...effects] }),
-    effectFrom,
-    input,
-    ...(output === undefined ? {} : { output }),
-    pinned: catalog.isPinned(tool),
-    ...(changed === null ? {} : { changed: changed as unknown as Json }),
-    digest,
-  }
 }

@@ -1,12 +1,19 @@
-/** The approvals that are open, of one run or of all: what is asked, of whom, and where it can be answered. */
-import type { EventBodies, RunId } from '#model'
+/**
+ * The approvals that are open, of one run or of all: what is asked, of whom, and where it can be
+ * answered.
+ */
+import type { EventBodies, Json, RunId } from '#model'
 import type { Store } from '#record'
+import type { Approval } from './answers.ts'
 import { type Gateway, knows, livingGateways } from './gateways.ts'
 import type { CallView, RunView } from './run-view.ts'
 
 type Asked = EventBodies['approval.asked']
 
-/** The questions of a run that nobody has answered, in the record or on the way into it, and that have not expired. */
+/**
+ * The questions of a run that nobody has answered, in the record or on the way into it, and that
+ * have not expired.
+ */
 export function openQuestions(store: Store, { row, calls }: RunView): { call: CallView; asked: Asked }[] {
   const waiting = calls.flatMap((call) =>
     call.approvals.filter(({ answered }) => answered === undefined).map(({ asked }) => ({ call, asked })),
@@ -24,21 +31,24 @@ export function isExpired({ expiresAt }: Pick<Asked, 'expiresAt'>): boolean {
   return Date.parse(expiresAt) <= Date.now()
 }
 
-export function approvalsOf(store: Store, view: RunView): object[] {
+export function approvalsOf(store: Store, view: RunView): Approval[] {
   const open = openQuestions(store, view)
   if (open.length === 0) return []
   const gateway = gatewayFor(livingGateways(store), () => view.started.servers)
   return open.map(({ call, asked }) => approvalLine(store, view.row.run, call, asked, gateway))
 }
 
-/** The open questions of all runs, in the order in which they were asked; no run is read for it, and nothing once for each. */
-export function allApprovals(store: Store): object[] {
+/**
+ * The open questions of all runs, in the order in which they were asked; no run is read for it, and
+ * nothing once for each.
+ */
+export function allApprovals(store: Store): Approval[] {
   const gateways = livingGateways(store)
   const sentTo = new Set(store.runsWithInbox())
   const open = store
     .openApprovals()
     .filter(({ run, asked: { body } }) => !isExpired(body) && !(sentTo.has(run) && isSent(store, run, body)))
-  const started = gateways.length < 2 ? new Map() : store.started([...new Set(open.map(({ run }) => run))])
+  const started = gateways.length < 2 ? new Map() : store.startedEvents([...new Set(open.map(({ run }) => run))])
   return open.map(({ run, asked, issued }) => {
     const gateway = gatewayFor(gateways, () => started.get(run)?.servers ?? {})
     return approvalLine(store, run, issued.body, asked.body, gateway)
@@ -47,14 +57,20 @@ export function allApprovals(store: Store): object[] {
 
 type Questioned = Pick<CallView, 'call' | 'tool' | 'args' | 'edited' | 'effect'>
 
-function approvalLine(store: Store, run: RunId, call: Questioned, asked: Asked, gateway: Gateway | undefined): object {
+function approvalLine(
+  store: Store,
+  run: RunId,
+  call: Questioned,
+  asked: Asked,
+  gateway: Gateway | undefined,
+): Approval {
   return {
     id: asked.approval,
     run,
     call: call.call,
     tool: call.tool,
     effect: call.effect,
-    args: store.value(call.edited ?? call.args),
+    args: store.value(call.edited ?? call.args) as Json,
     from: asked.from ?? null,
     why: asked.why,
     expiresAt: asked.expiresAt,
@@ -63,7 +79,10 @@ function approvalLine(store: Store, run: RunId, call: Questioned, asked: Asked, 
   }
 }
 
-/** The one that can go on with the run; which servers the run has is asked only where there is a choice. */
+/**
+ * The one that can go on with the run; which servers the run has is asked only where there is a
+ * choice.
+ */
 function gatewayFor(gateways: Gateway[], servers: () => Record<string, string>): Gateway | undefined {
   if (gateways.length < 2) return gateways[0]
   const started = servers()

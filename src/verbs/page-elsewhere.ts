@@ -1,4 +1,7 @@
-/** Cuts a page out of a large result in a thread of its own, which is gone with all it needed when the page is cut. */
+/**
+ * Cuts a page out of a large result in a thread of its own, which is gone with all it needed when
+ * the page is cut.
+ */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type BlobReference, fromErrorData } from '#model'

@@ -29,8 +29,8 @@ const add = (verbs: Verbs) =>
 const look = async (verbs: Verbs) =>
   ((await verbs.discover({ intent: 'fx:add', schemas: true }, caller)).results as JsonObject[])[0]!
 
-const outcome = ({ store }: Verbs, { run }: JsonObject) =>
-  (store.events(run as RunId, { type: 'call.resolved' })[0]!.body as { outcome: string }).outcome
+const outcome = (verbs: Verbs, { run }: JsonObject) =>
+  (verbs.eventsOf(run as RunId, { type: 'call.resolved' })[0]!.body as { outcome: string }).outcome
 
 async function kill(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL')
@@ -39,9 +39,9 @@ async function kill(pid: number): Promise<void> {
   await pause(100)
 }
 
-const outline = ({ store }: Verbs) =>
-  store
-    .events('home')
+const outline = (verbs: Verbs) =>
+  verbs
+    .eventsOf('home')
     .filter(({ type }) => type.startsWith('tool.'))
     .map(({ type, body }) => `${type} ${(body as { tool: string }).tool}`)
 
@@ -53,11 +53,8 @@ test('execute() refuses a tool that changed after its server was started anew, u
   const { tools } = await verbs.tools()
   const isPinned = ({ pinned }: (typeof tools)[number]) => pinned === true
   assert.equal(pinned, tools.filter(isPinned).length)
-  assert.deepEqual(
-    tools.filter((tool) => !isPinned(tool)).map(({ effectFrom }) => effectFrom),
-    ['built-in'],
-    'all but what is ours',
-  )
+  const others = new Set(tools.filter((tool) => !isPinned(tool)).map(({ effectFrom }) => effectFrom))
+  assert.deepEqual([...others], ['built-in'], 'all but what is ours')
 
   become('Add, and tell everybody.')
   await kill(done(space, 'add')[0]!.pid)

@@ -33,8 +33,8 @@ test('execute() runs pure operations as tasks, on the record under their names, 
   ]
   const answer = await verbs.execute(dag(tasks), caller)
   assert.deepEqual([answer.status, answer.result], ['done', { read: { key: 'k', value: null }, sum: '2+3' }])
-  const calls = verbs.store
-    .events(answer.run as RunId)
+  const calls = verbs
+    .eventsOf(answer.run as RunId)
     .flatMap((event) => (event.type === 'call.issued' ? [event.body.tool] : []))
   assert.deepEqual(calls.sort(), ['code:filter', 'code:join', 'code:parse', 'fx:read'])
   assert.equal((await verbs.replay(String(answer.run))).ok, true)

@@ -1,15 +1,19 @@
 /** What a run may call, beside an answer in which a human or a model has to judge it. */
 import type { Catalog } from '#catalog'
-import { type Config, type JsonObject, limits, type Plan, type RunId } from '#model'
+import { type Config, limits, type Plan, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy, narrower, previewOf, type RecordedPlan, standingRules } from '#run'
+import type { Approval, Question, RunAnswer } from './answers.ts'
 import type { RunView } from './run-view.ts'
 import { effectsOfLines } from './written-line.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
 
-/** With questions and in dry runs; a server that does not say at once what it has does not hold back the answer. */
-export async function withPreview(parts: Parts, answer: JsonObject, { started }: RunView): Promise<JsonObject> {
+/**
+ * With questions and in dry runs; a server that does not say at once what it has does not hold back
+ * the answer.
+ */
+export async function withPreview(parts: Parts, answer: RunAnswer, { started }: RunView): Promise<RunAnswer> {
   const { store, catalog, policy } = parts
   if (answer.status !== 'approval_required' && started.mode === 'run') return answer
   const { plan, digest } = planOf(store.value(started.plan))
@@ -17,21 +21,21 @@ export async function withPreview(parts: Parts, answer: JsonObject, { started }:
   const rules = [...policy.rules, ...standingRules(store, permissions)]
   const toolOf = (id: string) => catalog.tool(id, limits.discoverWaitMsMax)
   const preview = await previewOf({ plan, digest }, { permissions, rules }, toolOf)
-  return { ...answer, ...preview } as unknown as JsonObject
+  return { ...answer, ...preview }
 }
 
 /**
- * Questions with what their runs are for, the tools that their plans name, and what a line written with the answer would do; what
- * policy would say of the plan's tools is asked where it is judged.
+ * Questions with what their runs are for, the tools that their plans name, and what a line written
+ * with the answer would do; what policy would say of the plan's tools is asked where it is judged.
  */
-export async function named({ store, policy }: Omit<Parts, 'catalog'>, questions: JsonObject[]): Promise<JsonObject[]> {
-  const started = store.started([...new Set(questions.map(({ run }) => run as RunId))])
+export async function named({ store, policy }: Omit<Parts, 'catalog'>, questions: Approval[]): Promise<Question[]> {
+  const started = store.startedEvents([...new Set(questions.map(({ run }) => run as RunId))])
   const whole = questions.map(async (question) => {
     const run = started.get(question.run as RunId)
     if (run === undefined) return question
     const { intent, plan, permissions } = run
     const lines = effectsOfLines(question, permissions, policy)
-    return { ...question, intent, ...(await namedBy(planOf(store.value(plan)))), lines } as unknown as JsonObject
+    return { ...question, intent, ...(await namedBy(planOf(store.value(plan)))), lines }
   })
   return Promise.all(whole)
 }
@@ -39,5 +43,6 @@ export async function named({ store, policy }: Omit<Parts, 'catalog'>, questions
 /** A plan from its place in the record, with the digest of the program that it became. */
 export function planOf(recorded: unknown): RecordedPlan {
   const { kind, source, digest } = recorded as { kind: Plan['kind']; source: unknown; digest: string }
-  return { plan: (kind === 'code' ? { kind, code: source } : { kind, tasks: source }) as Plan, digest }
+  const member = { code: 'code', dag: 'tasks', agent: 'agent' }[kind]
+  return { plan: { kind, [member]: source } as unknown as Plan, digest }
 }

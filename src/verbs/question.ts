@@ -1,29 +1,14 @@
-/** A question to a human as it is shown: which call, with which arguments, where they came from, and why it is asked. */
-import { type ArgumentOrigin, effectUnknown, type JsonObject, limits, splitToolId, visible } from '#model'
+/**
+ * A question to a human as it is shown: which call, with which arguments, where they came from, and
+ * why it is asked.
+ */
+import { type ArgumentOrigin, effectUnknown, limits, splitToolId, visible } from '#model'
+import type { PlanPreview, Question } from './answers.ts'
 
-/** One of the approvals in an answer of execute. */
-export type Question = {
-  id: string
-  run: string
-  call: string
-  tool: string
-  effect: string | null
-  args: JsonObject
-  from: ArgumentOrigin[] | null
-  why: string
-  expiresAt: string
-  url: string | null
-  command: string
-  /** Where it is shown to somebody who judges it: what its run is for, and what else it may call. */
-  intent?: string | null
-  mayCall?: JsonObject[]
-  /** What a line written with the answer would do, by its scope. */
-  lines?: { run: string; always: string }
-  isWhole?: boolean
-  unread?: string
-}
-
-/** Arguments are an agent's words: shown as JSON, without anything that could hide or turn around a part of them. */
+/**
+ * Arguments are an agent's words: shown as JSON, without anything that could hide or turn around a
+ * part of them.
+ */
 export function argumentsText({ args }: Pick<Question, 'args'>): { text: string; isWhole: boolean } {
   return shortened(visible(JSON.stringify(args, null, 2)))
 }
@@ -74,13 +59,13 @@ function wordsOf({ source, call, resultPath = '', line }: ArgumentOrigin): strin
   return `the result of call ${call}${resultPath === '' ? '' : ` at ${resultPath}`}${place}`
 }
 
-/** What the plan may call, and what policy would say of it where that is known: one line, or none. */
-type MayCall = { mayCall?: unknown; isWhole?: unknown; unread?: unknown }
-
-export function mayCallLines({ mayCall: list, isWhole, unread }: MayCall): string[] {
-  if (!Array.isArray(list)) return []
-  const tools = (list as JsonObject[]).map(({ tool, lines, then, danger }) => {
-    const where = (lines as number[]).length === 0 ? '' : ` (line ${(lines as number[]).join(', ')})`
+/**
+ * What the plan may call, and what policy would say of it where that is known: one line, or none.
+ */
+export function mayCallLines({ mayCall, isWhole, unread }: Partial<PlanPreview>): string[] {
+  if (mayCall === undefined) return []
+  const tools = mayCall.map(({ tool, lines, then, danger }) => {
+    const where = lines.length === 0 ? '' : ` (line ${lines.join(', ')})`
     const said = [then, danger].filter((word) => typeof word === 'string' && word !== 'allow')
     return `${tool}${where}${said.length === 0 ? '' : ` [${said.join(': ')}]`}`
   })

@@ -1,4 +1,7 @@
-/** Keys of requests: the same request gets the same run, another one is refused, and nobody gets another's. */
+/**
+ * Keys of requests: the same request gets the same run, another one is refused, and nobody gets
+ * another's.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type JsonObject, RunError } from '#model'

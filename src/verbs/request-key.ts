@@ -1,6 +1,8 @@
-/** The key that names a request: it answers with the run that it started, to the same subject and for the same request only. */
-import { hash } from 'node:crypto'
-import { AppError, type RunId } from '#model'
+/**
+ * The key that names a request: it answers with the run that it started, to the same subject and
+ * for the same request only.
+ */
+import { AppError, type RunId, sha256 } from '#model'
 import type { Store } from '#record'
 import type { Engine, RunRequest } from '#run'
 
@@ -8,23 +10,28 @@ import type { Engine, RunRequest } from '#run'
 type Asker = { subject?: string }
 
 /**
- * Each subject that the door tells apart has keys of its own. Callers without one (the terminal, a gateway without OAuth)
- * share theirs: whoever repeats a request after a lost answer may come by another way.
+ * Each subject that the door tells apart has keys of its own. Callers without one (the terminal, a
+ * gateway without OAuth) share theirs: whoever repeats a request after a lost answer may come by
+ * another way.
  */
 export function scopedKey(key: string, { subject }: Asker): string {
-  return subject === undefined ? key : `${hash('sha256', subject).slice(0, 32)} ${key}`
+  return subject === undefined ? key : `${sha256(subject).slice(0, 32)} ${key}`
 }
 
-/** A run that the subject started when keys were not yet kept apart: the record names it as the actor. */
+/**
+ * A run that the subject started when keys were not yet kept apart: the record names it as the
+ * actor.
+ */
 export function earlierHolder(store: Store, key: string, { subject }: Asker): RunId | undefined {
   const run = subject === undefined ? undefined : store.runByKey(key)
-  const name = run === undefined ? undefined : store.started([run]).get(run)?.actor.name
+  const name = run === undefined ? undefined : store.startedEvents([run]).get(run)?.actor.name
   return name?.startsWith(`${subject} (`) ? run : undefined
 }
 
 /**
  * Null where the request is the one that the key names. A key that is given to another request by
- * mistake must neither run it nor answer for it: that refusal is not about the run that holds the key.
+ * mistake must neither run it nor answer for it: that refusal is not about the run that holds the
+ * key.
  */
 export function refusalOfOther(
   { store, engine }: { store: Store; engine: Engine },

@@ -1,19 +1,20 @@
 /** result(): the whole of any result, a page at a time. */
-import { AppError, fromErrorData, type JsonObject, limits, parseId, type RunId, type Stored } from '#model'
+import { AppError, fromErrorData, limits, parseId, type RunId, type Stored } from '#model'
 import { blobOf, homePaths, type Store } from '#record'
 import { aboutRun, aboutRunNow } from './about-run.ts'
+import type { ResultAnswer } from './answers.ts'
 import { argumentsSuffix } from './arguments-handle.ts'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
 import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
 import { pageElsewhere } from './page-elsewhere.ts'
 import { type RunView, viewRun } from './run-view.ts'
 
-export async function result(store: Store, input: unknown): Promise<JsonObject> {
+export async function result(store: Store, input: unknown): Promise<ResultAnswer> {
   const asked = readInput(input)
   return aboutRun(store, asked.run, () => pageOfRun(store, asked))
 }
 
-async function pageOfRun(store: Store, { run, call, ...wanted }: ReturnType<typeof readInput>): Promise<JsonObject> {
+async function pageOfRun(store: Store, { run, call, ...wanted }: ReturnType<typeof readInput>): Promise<ResultAnswer> {
   const { offset } = wanted
   const view = viewRun(store, run)
   const { status } = view.row
@@ -22,7 +23,7 @@ async function pageOfRun(store: Store, { run, call, ...wanted }: ReturnType<type
   }
   const member = call === undefined ? resultOf(view) : callValue(view, call)
   const { next, bytes, digest, ...shown } = await pageOfMember(store, member, wanted)
-  return { run, status, ...shown, offset, next, bytes, digest } as unknown as JsonObject
+  return { run, status, ...shown, offset, next, bytes, digest }
 }
 
 /** The whole of a result as JSON text, for a process that has room for it. */
@@ -38,7 +39,10 @@ export function resultText(store: Store, input: unknown): string {
 /** Null where nothing was returned. */
 type Member = Stored<unknown> | null
 
-/** A large result is read, checked and cut by another thread, one at a time: nobody else waits for it. */
+/**
+ * A large result is read, checked and cut by another thread, one at a time: nobody else waits for
+ * it.
+ */
 function pageOfMember(store: Store, member: Member, wanted: Wanted): Paged | Promise<Paged> {
   if (member === null) return pageOf('null', wanted)
   const blob = blobOf(member)

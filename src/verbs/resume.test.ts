@@ -1,7 +1,11 @@
-/** Going on with a run: what keeps it from that is told, and one that another process moves is followed to its end. */
+/**
+ * Going on with a run: what keeps it from that is told, and one that another process moves is
+ * followed to its end.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Catalog } from '#catalog'
 import { AppError, type RunId } from '#model'
 import { openStore } from '#record'
 import type { Engine } from '#run'
@@ -16,13 +20,13 @@ test('resume() tells what keeps a run from going on, and not that it is running'
   await verbs.close()
   const store = await openStore({ home: space.home })
   const broken = {
-    active: () => undefined,
+    activeRun: () => undefined,
     resume: async (one: RunId) => {
       await store.takeRun(one)
       throw new AppError('STORE_FULL', 'Cannot write: the disk is full')
     },
   } as unknown as Engine
-  const { catalog } = verbs
+  const catalog = {} as Catalog
   const policy = { permissions: 'standard' as const, rules: [] }
   const parts = { store, engine: broken, catalog, policy, leaving: new AbortController().signal }
   await assert.rejects(resume(parts, run as RunId, caller, null), { code: 'STORE_FULL' })
@@ -56,6 +60,6 @@ test('no time that an answer tells is negative, also where the clock was put bac
   assert.deepEqual([status, ms, (calls as { ms: number }[])[0]!.ms], ['done', 0, 0])
   const shown = (await verbs.run(String(run))) as { ms: number; calls: { ms: number }[] }
   assert.deepEqual([shown.ms, shown.calls[0]!.ms], [0, 0])
-  const recorded = verbs.store.lines(String(run)).flatMap((line) => JSON.parse(line).body.ms ?? [])
+  const recorded = verbs.linesOf(String(run)).flatMap((line) => JSON.parse(line).body.ms ?? [])
   assert.deepEqual(recorded, [0, 0], 'as it is written')
 })

@@ -1,5 +1,5 @@
 /** A run as its record tells it: calls, approvals, logs and outcome, folded from its events. */
-import { AppError, type Event, type EventBodies, type RecordedBody, type RunId, type Stored } from '#model'
+import { AppError, type Effect, type Event, type EventBodies, type RecordedBody, type RunId, type Stored } from '#model'
 import type { RunRow, Store } from '#record'
 
 export type CallView = {
@@ -9,7 +9,7 @@ export type CallView = {
   args: Stored<unknown>
   /** What a human or a fork put in place of them. */
   edited?: Stored<unknown>
-  effect: string | null
+  effect: Effect | null
   status: 'open' | 'sent' | 'asking' | 'done' | 'failed'
   attempts: number
   issuedAt: string

@@ -1,6 +1,10 @@
-/** What a human says of a call in doubt: that it was done, that it failed, or that it is to be sent again. */
-import type { AppError, EventBodies, Json, JsonObject, RunId } from '#model'
+/**
+ * What a human says of a call in doubt: that it was done, that it failed, or that it is to be sent
+ * again.
+ */
+import type { AppError, EventBodies, Json, RunId } from '#model'
 import type { Store } from '#record'
+import type { MovedAnswer } from './answers.ts'
 import { moveOn } from './decide.ts'
 import type { Caller, Parts } from './execute.ts'
 import { invalid, refuseDeep } from './input.ts'
@@ -10,9 +14,9 @@ import { refuseDenied } from './yes.ts'
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
 /**
- * The word is bound to the try whose outcome is unknown: it does not hold for a later one. Of several who settle a call at
- * once the first holds, and the others are told: nothing may have happened to the run, nor been said of the call, when the
- * word is written.
+ * The word is bound to the try whose outcome is unknown: it does not hold for a later one. Of
+ * several who settle a call at once the first holds, and the others are told: nothing may have
+ * happened to the run, nor been said of the call, when the word is written.
  */
 export async function settleCall(
   parts: Parts,
@@ -21,7 +25,7 @@ export async function settleCall(
   settling: Settling,
   caller: Caller,
   goOn: boolean,
-): Promise<JsonObject> {
+): Promise<MovedAnswer> {
   const { store } = parts
   const { view, found } = inDoubt(store, run, call)
   if (settling.how === 'done') refuseDeep('value', settling.value)
@@ -36,9 +40,13 @@ export async function settleCall(
   return moveOn(parts, run, caller, goOn)
 }
 
-/** `count` is how many events the run has. Throws where the call is not in doubt, or was settled and nobody has taken that up yet. */
+/**
+ * `count` is how many events the run has. Throws where the call is not in doubt, or was settled and
+ * nobody has taken that up yet.
+ */
 function inDoubt(store: Store, run: RunId, call: string): { view: RunView; found: CallView; count: number } {
-  // Counted first: what is written during the look makes the count too small, and the word is not taken.
+  // Counted first: what is written during the look makes the count too small, and the word is not
+  // taken.
   const count = store.count(run)
   const view = viewRun(store, run)
   const { status } = view.row

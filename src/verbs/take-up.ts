@@ -1,4 +1,7 @@
-/** What a gateway does beside answering: it goes on with runs that someone answered, or nobody in time, and that no one owns. */
+/**
+ * What a gateway does beside answering: it goes on with runs that someone answered, or nobody in
+ * time, and that no one owns.
+ */
 import { limits, type RunId, toAppError } from '#model'
 import type { RunRow } from '#record'
 import type { Parts } from './execute.ts'
@@ -8,7 +11,10 @@ const resting = ['approval_required', 'uncertain', 'interrupted']
 
 /** Looks at once, and from then on until the function that comes back is called. */
 export function takeUp({ store, engine }: Parts, log: (line: string) => void): () => void {
-  /** The last that was sent to a run when we tried: one that cannot go on is left alone until there is more. */
+  /**
+   * The last that was sent to a run when we tried: one that cannot go on is left alone until there
+   * is more.
+   */
   const tried = new Map<RunId, number>()
 
   const goOn = (run: RunId) => {
@@ -21,7 +27,7 @@ export function takeUp({ store, engine }: Parts, log: (line: string) => void): (
     for (const run of tried.keys()) if (!waiting.includes(run)) tried.delete(run)
     for (const run of waiting) {
       const last = store.inbox(run).at(-1)?.id ?? 0
-      if (last <= (tried.get(run) ?? 0) || engine.active(run) !== undefined || !isResting(store.run(run))) continue
+      if (last <= (tried.get(run) ?? 0) || engine.activeRun(run) !== undefined || !isResting(store.run(run))) continue
       tried.set(run, last)
       goOn(run)
     }
@@ -30,7 +36,7 @@ export function takeUp({ store, engine }: Parts, log: (line: string) => void): (
   const lookAtClock = () => {
     const expired = store.openApprovals().filter(({ asked }) => isExpired(asked.body))
     for (const run of new Set(expired.map(({ run }) => run))) {
-      if (engine.active(run) === undefined && isResting(store.run(run))) goOn(run)
+      if (engine.activeRun(run) === undefined && isResting(store.run(run))) goOn(run)
     }
   }
 

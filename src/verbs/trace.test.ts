@@ -11,7 +11,7 @@ await mcp.fx.add({ key: keys.join(), by: 1 })
 return keys.filter((key) => key > 'L')`
 
 const told = (verbs: Verbs, run: unknown) =>
-  verbs.store.events(run as RunId).flatMap(({ type, body }) => {
+  verbs.eventsOf(run as RunId).flatMap(({ type, body }) => {
     if (type === 'code.traced') return [body.operations.join(' ')]
     return type === 'call.issued' ? [body.tool] : []
   })
@@ -42,7 +42,7 @@ test('execute() tells in which call a program did them, and nothing where the co
   const verbs = await openSpace(workspace(t))
   const tasks = [{ id: 'a', tool: 'code:map', code: 'args.l.map((n) => n + 1)', arguments: { l: [1] } }]
   const graph = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
-  const [traced] = verbs.store.events(graph.run as RunId).filter(({ type }) => type === 'code.traced')
+  const [traced] = verbs.eventsOf(graph.run as RunId).filter(({ type }) => type === 'code.traced')
   assert.deepEqual(traced?.body, { operations: ['code:map'], call: '1' })
   const off = await openSpace(workspace(t, { config: { record: { operations: false } } }))
   const quiet = await off.execute({ implementation: { type: 'code', code: 'return [1].map(String)' } }, caller)

@@ -1,57 +1,98 @@
 /**
- * The product in two functions, discover() and execute(), with result() and what humans decide beside them.
- * Whatever enters is checked here; what leaves is plain data read from the record. Importing this loads little: each half is
- * loaded when it is opened, so that a command that only looks starts in the time of what it looks at.
+ * The product in two functions, discover() and execute(), with result() and what humans decide
+ * beside them. Whatever enters is checked here; what leaves is plain data read from the record.
+ * Importing this loads little: each half is loaded when it is opened, so that a command that only
+ * looks starts in the time of what it looks at.
  */
 import type { Config } from '#model'
+import type { Store } from '#record'
 import { lineText } from './answer-logs.ts'
+import type { Approval, DiscoverAnswer, ExecuteAnswer, Question, ResultAnswer } from './answers.ts'
 import { argumentsHandle } from './arguments-handle.ts'
-import type { RecordVerbs, Surroundings, Verbs } from './contract.ts'
-import { type Decision, readDecision } from './decision.ts'
+
+import type { RecordVerbs, SessionKit, Surroundings, Verbs } from './contract.ts'
+import { type Decision, DecisionError, decisionFault, readDecision } from './decision.ts'
+
 import type { Caller } from './execute.ts'
+import { issuerFetch } from './issuer-fetch.ts'
 import type { RunFilter } from './list-runs.ts'
-import {
-  adviceLines,
-  argumentsLine,
-  argumentsText,
-  mayCallLines,
-  originLine,
-  originLines,
-  type Question,
-} from './question.ts'
+import { adviceLines, argumentsLine, argumentsText, mayCallLines, originLine, originLines } from './question.ts'
+import { exportRun, keysFolder, openArtifacts, restoreRecord, verifyRecord } from './record-files.ts'
 import type { Settling } from './settle.ts'
 
+export type {
+  Attendant,
+  ClientConversation,
+  Logout,
+  Progress,
+  Question as ServerQuestion,
+  ServerNotification,
+} from '#catalog'
+export type { Artifacts } from '#record'
+export type { Exploration, GraphEdge, GraphNode, Proposal, StandingLine } from '#run'
+export type { MissionInfo, TaskInfo } from '#tasks'
+
 export {
+  type Approval,
   adviceLines,
   argumentsHandle,
   argumentsLine,
   argumentsText,
   type Caller,
   type Decision,
+  DecisionError,
+  type DiscoverAnswer,
+  decisionFault,
+  type ExecuteAnswer,
+  exportRun,
+  issuerFetch,
+  keysFolder,
   lineText,
   mayCallLines,
+  openArtifacts,
   originLine,
   originLines,
   type Question,
   type RecordVerbs,
+  type ResultAnswer,
   type RunFilter,
   readDecision,
+  restoreRecord,
+  type SessionKit,
   type Settling,
   type Surroundings,
   type Verbs,
+  verifyRecord,
 }
 
-/** What can be read; nothing is started for it. */
-export async function openRecordVerbs(config: Config, surroundings: Surroundings): Promise<RecordVerbs> {
-  const { openRecordVerbs: open } = await import('./record-verbs.ts')
-  return open(config, surroundings)
+/**
+ * One home, opened by halves: what can be read when it is first asked for, what moves runs when
+ * that is. Closing either half closes the home.
+ */
+export type OpenHome = { record(): Promise<RecordVerbs>; verbs(): Promise<Verbs> }
+
+/** `given` is the store where it is open already; it is closed with the rest. */
+export function openHome(config: Config, surroundings: Surroundings, given?: Store): OpenHome {
+  let reading: Promise<{ store: Store; record: RecordVerbs }> | undefined
+  let moving: Promise<Verbs> | undefined
+  const read = async () => {
+    const [{ openStore }, { openRecordVerbs }] = await Promise.all([import('#record'), import('./record-verbs.ts')])
+    const { homeOption = '' } = surroundings
+    const store = given ?? (await openStore({ home: config.home, homeOption }))
+    return { store, record: openRecordVerbs(store, config, surroundings) }
+  }
+  const readOnce = () => (reading ??= read())
+  const move = async () => {
+    const [opened, { openMovingVerbs }] = await Promise.all([readOnce(), import('./moving-verbs.ts')])
+    return openMovingVerbs(opened, config, surroundings)
+  }
+  return {
+    record: async () => (await readOnce()).record,
+    verbs: () => (moving ??= move()),
+  }
 }
 
-/** Everything. `opened` is the record where this process has it open already: then it is closed together with the rest. */
-export async function openVerbs(config: Config, surroundings: Surroundings, opened?: RecordVerbs): Promise<Verbs> {
-  const [record, { openMovingVerbs }] = await Promise.all([
-    opened ?? openRecordVerbs(config, surroundings),
-    import('./moving-verbs.ts'),
-  ])
-  return openMovingVerbs(record, config, surroundings)
+/** Everything at once. */
+export function openVerbs(config: Config, surroundings: Surroundings, store?: Store): Promise<Verbs> {
+  return openHome(config, surroundings, store).verbs()
 }

@@ -1,4 +1,7 @@
-/** Lines of policy that answers write: what is said of them, and that no older one beats a stricter file. */
+/**
+ * Lines of policy that answers write: what is said of them, and that no older one beats a stricter
+ * file.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -50,7 +53,7 @@ test('decide(): no line beats a permission set of the file that became stricter 
   await first.decide(idOf(await run(first, add('c'))), { answer: 'approved', scope: 'always' }, caller, true)
   assert.equal((await run(first, add('d'))).result, 1)
   assert.equal((await run(first, add('e'), 'minimal')).result, 'PERMISSION_DENIED')
-  const [{ body } = { body: {} }] = first.store.events('home', { type: 'policy.changed' })
+  const [{ body } = { body: {} }] = first.eventsOf('home', { type: 'policy.changed' })
   assert.equal((body as { permissions?: string }).permissions, 'standard')
 
   const minimal = await withPolicy(space, { permissions: 'minimal' })

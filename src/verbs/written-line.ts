@@ -1,11 +1,15 @@
-/** A line of policy that is written with an answer: what it says, and what it will do, told to whoever answers. */
-import type { Config, Effect, EventBodies, JsonObject, PermissionSet, PolicyRule } from '#model'
+/**
+ * A line of policy that is written with an answer: what it says, and what it will do, told to
+ * whoever answers.
+ */
+import type { Config, Effect, EventBodies, PermissionSet, PolicyRule } from '#model'
 import { type LineEffect, type LineScope, lineEffect, lineFor, narrower } from '#run'
+import type { Approval } from './answers.ts'
 import type { Decision } from './decision.ts'
 import type { CallView, RunView } from './run-view.ts'
 
 /** `permissions` is the set in force for the call that was asked about. */
-export type WrittenLine = LineEffect & { rule: PolicyRule; scope: LineScope; permissions: PermissionSet }
+type WrittenLine = LineEffect & { rule: PolicyRule; scope: LineScope; permissions: PermissionSet }
 
 /** Null where the answer writes none. */
 export function writtenLine(
@@ -23,11 +27,11 @@ export function writtenLine(
 
 /** For an open question, before it is answered. */
 export function effectsOfLines(
-  { tool, effect, why }: JsonObject,
+  { tool, effect, why }: Approval,
   started: PermissionSet,
   { permissions, rules }: Config['policy'],
 ): { run: string; always: string } {
-  const asked = { tool: tool as string, effect: (effect ?? 'unsafe') as Effect, why: why as string }
+  const asked = { tool, effect: (effect ?? 'unsafe') as Effect, why }
   const says = (scope: LineScope) => lineEffect(asked, scope, narrower(started, permissions), rules).says
   return { run: says('run'), always: says('always') }
 }

@@ -1,6 +1,10 @@
-/** A human's yes, judged before it is recorded: by what the configuration denies, and with edited arguments by the tool's schema too. */
-import { AppError, type Effect, type Json, limits, toText } from '#model'
+/**
+ * A human's yes, judged before it is recorded: by what the configuration denies, and with edited
+ * arguments by the tool's schema too.
+ */
+import { type AppError, type Effect, type Json, limits, toAppError, toText } from '#model'
 import { decide, narrower, standingRules } from '#run'
+import { DecisionError } from './decision.ts'
 import type { Parts } from './execute.ts'
 import { refuseDeep } from './input.ts'
 import type { CallView, RunView } from './run-view.ts'
@@ -11,20 +15,28 @@ export async function checkYes(parts: Parts, view: RunView, call: CallView, edit
   refuseDenied(parts, view, call, edited)
 }
 
-/** No human's word sends what the configuration denies: neither a yes to a question nor "again" to a call in doubt. */
+/**
+ * No human's word sends what the configuration denies: neither a yes to a question nor "again" to a
+ * call in doubt.
+ */
 export function refuseDenied({ store, policy }: Parts, view: RunView, call: CallView, edited?: Json): void {
   const { tool, effect } = call
   const args = edited ?? (store.value(call.edited ?? call.args) as Json)
   const permissions = narrower(view.started.permissions, policy.permissions)
   const rules = [...policy.rules, ...standingRules(store, permissions)]
   const verdict = decide({ tool, effect: effect as Effect, danger: null, args }, permissions, rules)
-  if (verdict.then !== 'deny') return
+  if (verdict.action !== 'deny') return
   const message = `Cannot call "${tool}" with these arguments: denied by ${verdict.because}`
-  throw new AppError('PERMISSION_DENIED', message, { param: 'args', tool, because: verdict.because })
+  throw new DecisionError('arguments', 'PERMISSION_DENIED', message, { param: 'args', tool, because: verdict.because })
 }
 
 async function checkEdited({ catalog }: Parts, { tool }: CallView, args: Json): Promise<void> {
-  refuseDeep('args', args)
+  try {
+    refuseDeep('args', args)
+  } catch (error) {
+    const { code, message, context } = toAppError(error)
+    throw new DecisionError('arguments', code, message, context, error)
+  }
   if (Buffer.byteLength(toText(args)) > limits.callArgumentsBytesMax) {
     throw refused(`they have more than ${limits.callArgumentsBytesMax} bytes`)
   }
@@ -35,7 +47,7 @@ async function checkEdited({ catalog }: Parts, { tool }: CallView, args: Json): 
 
 function refused(details: string, value?: Json): AppError {
   const message = `Cannot take the edited arguments: ${details}`
-  return new AppError('INVALID_INPUT_PARAM', message, {
+  return new DecisionError('arguments', 'INVALID_INPUT_PARAM', message, {
     param: 'args',
     details,
     ...(value === undefined ? {} : { value }),

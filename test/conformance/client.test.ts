@@ -1,4 +1,6 @@
-/** The catalogue's client against the conformance suite: what it must do as a client of either era. */
+/**
+ * The catalogue's client against the conformance suite: what it must do as a client of either era.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Our catalogue as the client that the conformance suite tests: it connects to the address given last and calls every tool that it finds. */
+/**
+ * Our catalogue as the client that the conformance suite tests: it connects to the address given
+ * last and calls every tool that it finds.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,7 +54,9 @@ const passage = catalog.passage('suite', {
 })
 const attendant = { passage, ask: async () => ({ action: 'accept', content: {} }) }
 
-/** What the suite wants called, where it says so; else every tool, with a value for each parameter. */
+/**
+ * What the suite wants called, where it says so; else every tool, with a value for each parameter.
+ */
 function callsOf(tools: Tool[]): { tool: Tool; args: Json }[] {
   const { toolCalls } = given
   if (toolCalls === undefined) return tools.map((tool) => ({ tool, args: argumentsFor(tool, tools) }))

@@ -1,4 +1,7 @@
-/** The conformance suite through the gateway: a server of ours that has what the suite asks for stands behind it, passed through whole. */
+/**
+ * The conformance suite through the gateway: a server of ours that has what the suite asks for
+ * stands behind it, passed through whole.
+ */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +21,10 @@ function passedThrough(t: TestContext): Promise<Served> {
   return serve(t, space)
 }
 
-/** The suite gives an answer less time than a server may need to start: so it runs already, for each kind of client. */
+/**
+ * The suite gives an answer less time than a server may need to start: so it runs already, for each
+ * kind of client.
+ */
 async function warm(url: string): Promise<void> {
   const kinds = [{}, { elicitation: {} }, { sampling: {} }, { elicitation: {}, sampling: {}, roots: {} }]
   for (const capabilities of kinds) {

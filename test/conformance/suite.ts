@@ -1,4 +1,7 @@
-/** Runs the MCP conformance suite as its own command says, against the failures that we expect, and tells what it counted. */
+/**
+ * Runs the MCP conformance suite as its own command says, against the failures that we expect, and
+ * tells what it counted.
+ */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -14,7 +17,9 @@ export const missing = existsSync(program) ? false : 'needs conformance: node sc
 /** The newest set of requirements of each protocol era. */
 export type Revision = '2026-07-28' | '2025-11-25'
 
-/** A file of expected failures: of a set of requirements, or of one for servers of the other era. */
+/**
+ * A file of expected failures: of a set of requirements, or of one for servers of the other era.
+ */
 export type Baseline = Revision | '2026-07-28-legacy'
 
 export type Leg = 'client' | 'server'
@@ -22,9 +27,10 @@ export type Leg = 'client' | 'server'
 export type Verdict = { code: number | null; output: string; counts: string }
 
 /**
- * Against the failures that are expected. On a busy machine the suite's own servers drop connections that stood idle for too
- * long, so what fails unexpectedly is tried again alone, and counts when it fails then too. What is expected to fail is run
- * alone beforehand: it may fail in the checks that its line names, and in no other. `warm` is there for what has to run already.
+ * Against the failures that are expected. On a busy machine the suite's own servers drop
+ * connections that stood idle for too long, so what fails unexpectedly is tried again alone, and
+ * counts when it fails then too. What is expected to fail is run alone beforehand: it may fail in
+ * the checks that its line names, and in no other. `warm` is there for what has to run already.
  */
 export async function runSuite(
   leg: Leg,

@@ -1,11 +1,19 @@
-/** Artifacts in a directory keep the contract, and what a crash leaves of them is never taken for one. */
+/**
+ * Artifacts keep their contract in a directory and in a real S3 server; what a crash leaves of them
+ * is never taken for one.
+ */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { newId } from '#model'
-import { openArtifactFolder } from '#record'
-import { temporaryFolder } from '#test'
+import { promisify } from 'node:util'
+import { type ArtifactId, newId, sha256 } from '#model'
+import { openArtifactFolder, openArtifacts } from '#record'
+import { type Body, openBucket } from '#record/artifacts'
+import { root, temporaryFolder } from '#test'
+import { minioBucket, whyNoMinio } from '#test/services'
 import { artifactsContract } from './artifacts.ts'
 
 artifactsContract('a directory', async (t) => {
@@ -22,6 +30,27 @@ artifactsContract('a directory', async (t) => {
     },
   }
 })
+
+artifactsContract(
+  'S3 (MinIO)',
+  async (t) => {
+    const s3 = { ...(await minioBucket('contract')), prefix: `some/${newId()}` }
+    const bucket = await openBucket(s3)
+    return {
+      artifacts: openArtifacts({ folder: temporaryFolder(t), s3 }),
+      async spoil(path, how) {
+        const key = `${s3.prefix}/${path}`
+        const { headers } = await bucket.send({ method: 'HEAD', key })
+        const bytes = Buffer.concat(await Array.fromAsync(bucket.read(key)))
+        bytes[bytes.length >> 1]! ^= 1
+        const body = bodyOf(how === 'cut' ? bytes.subarray(1) : bytes)
+        const metadata = Object.entries(headers).filter(([name]) => /^(?:content-type|x-amz-meta-.*)$/.test(name))
+        await bucket.send({ method: 'PUT', key, headers: Object.fromEntries(metadata) as Record<string, string>, body })
+      },
+    }
+  },
+  { skip: whyNoMinio() },
+)
 
 test('what a crash left half written is not there', async (t) => {
   const folder = temporaryFolder(t)
@@ -46,3 +75,22 @@ test("an artifact is its owner's only, and stands under its id", async (t) => {
   assert.equal(statSync(join(folder, id)).mode & 0o777, 0o700)
   assert.equal(statSync(join(folder, id, 'a.txt')).mode & 0o777, 0o600)
 })
+
+test('several processes that store the same id store it once', async (t) => {
+  const folder = temporaryFolder(t)
+  const id = newId<ArtifactId>()
+  const write = `
+    import { openArtifactFolder } from '#record'
+    const [folder, id, owner] = process.argv.slice(1)
+    async function* content() { yield Buffer.alloc(100_000, 'x') }
+    const input = { id, owner, name: 'a.txt', type: 'text/plain', bytes: 100_000, content: content() }
+    console.log(JSON.stringify(await openArtifactFolder(folder).put(input)))`
+  const args = ['--input-type=module-typescript', '-e', write, folder, id, newId()]
+  const answers = await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, args, { cwd: root })))
+  assert.equal(new Set(answers.map(({ stdout }) => stdout)).size, 1)
+  assert.deepEqual(readdirSync(folder), [id], 'no draft is left')
+})
+
+function bodyOf(bytes: Buffer): Body {
+  return { bytes: bytes.length, digest: sha256(bytes), open: () => Readable.from([bytes]) }
+}

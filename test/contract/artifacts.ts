@@ -1,8 +1,8 @@
-/** What every store of artifacts must do: the directory today, S3 tomorrow. */
+/** What every store of artifacts must do, whatever its driver. */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { limits, newId, type RunId } from '#model'
+import { type ArtifactId, limits, newId, type RunId } from '#model'
 import type { ArtifactInput, Artifacts } from '#record'
 
 export type ArtifactsUnderTest = {
@@ -11,8 +11,12 @@ export type ArtifactsUnderTest = {
   spoil(path: string, how: 'change' | 'cut'): Promise<void>
 }
 
-export function artifactsContract(name: string, open: (t: TestContext) => Promise<ArtifactsUnderTest>): void {
-  describe(`artifacts: ${name}`, () => {
+export function artifactsContract(
+  name: string,
+  open: (t: TestContext) => Promise<ArtifactsUnderTest>,
+  { skip = false }: { skip?: string | false } = {},
+): void {
+  describe(`artifacts: ${name}`, { skip }, () => {
     test('put() and get() give the same bytes back, by id and by path', async (t) => {
       const { artifacts } = await open(t)
       for (const size of [0, 1, 65_536, 3_000_001]) {
@@ -83,12 +87,13 @@ export function artifactsContract(name: string, open: (t: TestContext) => Promis
 
     test('put() refuses bad parameters by name', async (t) => {
       const { artifacts } = await open(t)
-      const bad = { owner: 'me', name: '..', type: 'text', bytes: -1 }
+      const bad = { id: 'mine', owner: 'me', name: '..', type: 'text', bytes: -1 }
       for (const [param, value] of Object.entries(bad)) {
         await assert.rejects(artifacts.put({ ...input(), [param]: value }), (error) => hasParam(error, param), param)
       }
       for (const bytes of [1.5, Number.NaN]) await assert.rejects(artifacts.put({ ...input(), bytes }))
-      await assert.rejects(artifacts.put(input({ type: 'text/plain\r\nx: y' })), (error) => hasParam(error, 'type'))
+      for (const type of ['text/plain\r\nx: y', 'text/plain\r\n;x: y'])
+        await assert.rejects(artifacts.put(input({ type })), (error) => hasParam(error, 'type'))
     })
 
     test('put() reports a source that fails, and leaves nothing behind', async (t) => {
@@ -125,6 +130,44 @@ export function artifactsContract(name: string, open: (t: TestContext) => Promis
       }
     })
 
+    test('put() stores the same content under the same id once, and refuses other content there', async (t) => {
+      const { artifacts } = await open(t)
+      const id = newId<ArtifactId>()
+      const first = await artifacts.put(input({ id }))
+      assert.equal(first.id, id)
+      for (const again of [input({ id }), input({ id: id.toUpperCase() as ArtifactId, name: 'b.txt' })]) {
+        assert.deepEqual(await artifacts.put(again), first)
+      }
+      for (const other of ['hallo', 'longer than that']) {
+        const put = artifacts.put(input({ id }, Buffer.from(other)))
+        await assert.rejects(put, (error) => hasParam(error, 'id'), other)
+      }
+      await assert.rejects(artifacts.put({ ...input({ id }), bytes: 6 }), (error) => hasParam(error, 'bytes'))
+      await assert.rejects(artifacts.put({ ...input({ id }), signal: AbortSignal.abort() }), { code: 'CANCELLED' })
+      assert.deepEqual(await artifacts.list(), [first])
+      assert.equal((await collect((await artifacts.get(id))!.content)).toString(), 'hello')
+    })
+
+    test('put() stores an id once where several store it at the same time', async (t) => {
+      const { artifacts } = await open(t)
+      const id = newId<ArtifactId>()
+      const owner = newId<RunId>()
+      const same = await Promise.all([1, 2, 3, 4].map(() => artifacts.put(input({ id, owner }))))
+      assert.deepEqual(
+        same,
+        same.map(() => same[0]),
+      )
+      assert.deepEqual(await artifacts.list(), [same[0]])
+      const other = newId<ArtifactId>()
+      const texts = ['one', 'two', 'six', 'ten']
+      const puts = await Promise.allSettled(texts.map((text) => artifacts.put(input({ id: other }, Buffer.from(text)))))
+      const stored = puts.filter((put) => put.status === 'fulfilled')
+      assert.equal(stored.length, 1)
+      for (const put of puts) assert.ok(put.status === 'fulfilled' || hasParam(put.reason, 'id'))
+      const found = (await artifacts.get(other))!
+      assert.equal((await collect(found.content)).toString(), texts[puts.indexOf(stored[0]!)])
+    })
+
     test('get() answers null for what is not there, and refuses what is no address', async (t) => {
       const { artifacts } = await open(t)
       const { id } = await artifacts.put(input({ name: 'a.txt' }))
@@ -157,7 +200,11 @@ export function artifactsContract(name: string, open: (t: TestContext) => Promis
   })
 }
 
-function input(changes: Partial<ArtifactInput> = {}, bytes = Buffer.from('hello'), pieceBytes = 3): ArtifactInput {
+export function input(
+  changes: Partial<ArtifactInput> = {},
+  bytes = Buffer.from('hello'),
+  pieceBytes = 3,
+): ArtifactInput {
   async function* content() {
     for (let i = 0; i < bytes.length; i += pieceBytes) yield bytes.subarray(i, i + pieceBytes)
   }
@@ -165,7 +212,7 @@ function input(changes: Partial<ArtifactInput> = {}, bytes = Buffer.from('hello'
   return { owner, name: 'a.txt', type: 'application/octet-stream', bytes: bytes.length, content: content(), ...changes }
 }
 
-async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+export async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   for await (const chunk of content) chunks.push(chunk)
   return Buffer.concat(chunks)

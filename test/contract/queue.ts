@@ -1,11 +1,14 @@
-/** What every queue keeps: a try is made once, its outcome finds the one who handed it over, and a cancel finds the one who makes it. */
+/**
+ * What every queue keeps: a try is made once, its outcome finds the one who handed it over, and a
+ * cancel finds the one who makes it.
+ */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { AppError, newId, type ProcessId, type RunId, type Tool, type Try } from '#model'
-import type { Maker, Queue, Work } from '#run'
+import type { Maker, Work, WorkQueue } from '#run'
 
 export type QueueUnderTest = {
-  queue: Queue
+  queue: WorkQueue
   /** A process that handed work over, died, and left something running for so long. */
   deadOwner(ms: number): { owner: ProcessId; isAlive(): boolean }
 }
@@ -59,19 +62,19 @@ export function queueContract(name: string, open: OpenQueue): void {
         seen.push(work)
         return answer('done')
       })
-      assert.deepEqual(await queue.hand(workOf('1'), never, recorded), answer('done'))
+      assert.deepEqual(await queue.submit(workOf('1'), never, recorded), answer('done'))
       assert.deepEqual(seen, [workOf('1')])
     })
 
     test('a try that is handed over twice while it is under way is made once, and both hear of it', async (t) => {
       const { make, begun, end } = byHand()
       const { queue } = await open(t, make)
-      const both = Promise.all([queue.hand(workOf('1'), never, recorded), queue.hand(workOf('1'), never, recorded)])
+      const both = Promise.all([queue.submit(workOf('1'), never, recorded), queue.submit(workOf('1'), never, recorded)])
       await until(() => begun.length > 0)
       assert.deepEqual(begun, ['1 1'])
       end('1 1', answer('once'))
       assert.deepEqual(await both, [answer('once'), answer('once')])
-      const again = queue.hand(workOf('1', 2), never, recorded)
+      const again = queue.submit(workOf('1', 2), never, recorded)
       await until(() => begun.length > 1)
       end('1 2', answer('another try'))
       assert.deepEqual(await again, answer('another try'))
@@ -82,7 +85,7 @@ export function queueContract(name: string, open: OpenQueue): void {
       const { make, begun, end } = byHand()
       const { queue } = await open(t, make)
       const calls = ['1', '2', '3.1', '3.2']
-      const handed = calls.map((call) => queue.hand(workOf(call), never, recorded))
+      const handed = calls.map((call) => queue.submit(workOf(call), never, recorded))
       await until(() => begun.length === calls.length)
       for (const call of calls.toReversed()) end(`${call} 1`, answer(call))
       assert.deepEqual(await Promise.all(handed), calls.map(answer))
@@ -91,8 +94,8 @@ export function queueContract(name: string, open: OpenQueue): void {
     test('a maker that is lost with its try leaves it unknown, never rejected, and takes no other with it', async (t) => {
       const { make, begun, end } = byHand()
       const { queue } = await open(t, make)
-      const lost = queue.hand(workOf('1'), never, recorded)
-      const other = queue.hand(workOf('2'), never, recorded)
+      const lost = queue.submit(workOf('1'), never, recorded)
+      const other = queue.submit(workOf('2'), never, recorded)
       await until(() => begun.length === 2)
       end('1 1', new Error('the worker is gone'))
       const outcome = await lost
@@ -106,7 +109,7 @@ export function queueContract(name: string, open: OpenQueue): void {
       const { make, begun, signals, end } = byHand()
       const { queue } = await open(t, make)
       const cancel = new AbortController()
-      const handed = queue.hand(workOf('1'), cancel.signal, recorded)
+      const handed = queue.submit(workOf('1'), cancel.signal, recorded)
       await until(() => begun.length === 1)
       cancel.abort()
       await until(() => signals[0]!.aborted)
@@ -117,7 +120,7 @@ export function queueContract(name: string, open: OpenQueue): void {
     test('what is cancelled before it is handed over is not sent, and reaches nobody', async (t) => {
       const { make, begun } = byHand()
       const { queue } = await open(t, make)
-      const outcome = await queue.hand(workOf('1'), AbortSignal.abort(), recorded)
+      const outcome = await queue.submit(workOf('1'), AbortSignal.abort(), recorded)
       assert.equal(outcome.outcome, 'not_sent')
       assert.ok(outcome.outcome === 'not_sent' && outcome.error instanceof AppError)
       assert.deepEqual(begun, [])
@@ -128,7 +131,7 @@ export function queueContract(name: string, open: OpenQueue): void {
       const { queue } = await open(t, async () => {
         throw new Error('no slot will ever be free')
       })
-      const outcome = await queue.hand(workOf('1'), never, async () => commits.push('1') > 0)
+      const outcome = await queue.submit(workOf('1'), never, async () => commits.push('1') > 0)
       assert.deepEqual([outcome.outcome, commits], ['not_sent', []])
     })
 
@@ -144,8 +147,8 @@ export function queueContract(name: string, open: OpenQueue): void {
         order.push(`commit ${call}`)
         return isOpen
       }
-      assert.deepEqual(await queue.hand(workOf('1'), never, commitAs('1', true)), answer('1'))
-      assert.equal((await queue.hand(workOf('2'), never, commitAs('2', false))).outcome, 'not_sent')
+      assert.deepEqual(await queue.submit(workOf('1'), never, commitAs('1', true)), answer('1'))
+      assert.equal((await queue.submit(workOf('2'), never, commitAs('2', false))).outcome, 'not_sent')
       assert.deepEqual(order, ['slot 1', 'commit 1', 'sent 1', 'slot 2', 'commit 2'])
     })
 

@@ -1,4 +1,7 @@
-/** Scripts of ours that try to get out, to see what is not theirs, or to take more than they may: each prints OPEN where it succeeds. */
+/**
+ * Scripts of ours that try to get out, to see what is not theirs, or to take more than they may:
+ * each prints OPEN where it succeeds.
+ */
 
 /** What an attack may end in. */
 export type AttackEnd = 'result' | 'SANDBOX_TIMEOUT' | 'SANDBOX_RESOURCE_LIMIT' | 'SANDBOX_EXECUTION_FAILED'
@@ -19,7 +22,10 @@ export type Bait = { secretFile: string; secret: string; port: number; socket: s
 
 type Table = Record<string, string | [script: string, ...AttackEnd[]]>
 
-/** Each system call by number, as a program without a library would make it; OPEN if the kernel obeys. */
+/**
+ * Each system call by number, as a program without a library would make it; OPEN if the kernel
+ * obeys.
+ */
 function call(number: string, ...args: (string | number)[]): string {
   return `
 import ctypes, platform

@@ -1,4 +1,7 @@
-/** Go in a box: prepared once per machine, then fast at every tier, and refused with the command that prepares it. */
+/**
+ * Go in a box: prepared once per machine, then fast at every tier, and refused with the command
+ * that prepares it.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** After many scripts of all kinds, good and bad, side by side at every tier, nothing is left alive, mounted, open or on disk. */
+/**
+ * After many scripts of all kinds, good and bad, side by side at every tier, nothing is left alive,
+ * mounted, open or on disk.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'

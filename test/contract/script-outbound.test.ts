@@ -1,4 +1,7 @@
-/** The only way out of a box leads through our proxy, to what the configuration lists, and is told of before it is taken. */
+/**
+ * The only way out of a box leads through our proxy, to what the configuration lists, and is told
+ * of before it is taken.
+ */
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
 import { createServer, type Server } from 'node:http'

@@ -213,7 +213,7 @@ test('an image of another system takes the place of /usr', needsOs, async (t) =>
     const { stdout } = await boxes.run({ interpreter: 'bash', script, tier })
     assert.match(
       stdout,
-      /^from the image \/bin \/box \/dev \/etc \/inputs \/lib \/lib64 \/proc (?:\/sys )?\/tmp \/usr$/,
+      /^from the image \/bin \/box \/dev \/etc \/inputs \/lib \/lib64 \/outputs \/proc (?:\/sys )?\/tmp \/usr \/workspace$/,
       tier,
     )
     await assert.rejects(boxes.run({ interpreter: 'python', script: 'x', tier }), (error: AppError) => {

@@ -1,4 +1,7 @@
-/** A server in its box, which tries for real to get at what it was not given: files, processes, environments, networks. */
+/**
+ * A server in its box, which tries for real to get at what it was not given: files, processes,
+ * environments, networks.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -15,7 +18,10 @@ const program = join(root, 'test', 'servers', 'attacker.ts')
 
 type Attack = { read: string; written: string; other: string; space: Workspace; run: (code: string) => Promise<Json> }
 
-/** The attacker with one folder to read, one to write, and one that is nobody's business. Its run() gives back the value or the error. */
+/**
+ * The attacker with one folder to read, one to write, and one that is nobody's business. Its run()
+ * gives back the value or the error.
+ */
 async function boxed(t: TestContext, sandbox: JsonObject = {}, env: JsonObject = {}): Promise<Attack> {
   const folder = temporaryFolder(t, async () => {
     for (const verbs of space.opened) await verbs.close()

@@ -1,4 +1,7 @@
-/** Who goes on with a run after an answer, with a process for everyone: a gateway that can, else whoever answered, or nobody yet. */
+/**
+ * Who goes on with a run after an answer, with a process for everyone: a gateway that can, else
+ * whoever answered, or nobody yet.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Servers that npx has to download first: their tools are there at the first question, and a start under way is waited for. */
+/**
+ * Servers that npx has to download first: their tools are there at the first question, and a start
+ * under way is waited for.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -44,8 +47,8 @@ function network(): Record<string, string> {
 type Answer = { results: JsonObject[]; silent?: string[]; starting?: string[] }
 
 /**
- * The first answer has to name every tool, unless this machine needed longer than a first start is waited for: then it
- * has to say that the servers are starting, and a later one has them.
+ * The first answer has to name every tool, unless this machine needed longer than a first start is
+ * waited for: then it has to say that the servers are starting, and a later one has them.
  */
 async function firstAnswer(t: TestContext, ask: () => Promise<Answer>, said: () => string): Promise<Answer> {
   const began = performance.now()

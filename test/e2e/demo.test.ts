@@ -21,6 +21,7 @@ test('metier demo discovers, executes, asks, crashes, resumes and verifies, and 
     json.resume.result,
     [1, 2, 3].map((order) => `order ${order} shipped 1 time`),
   )
+  assert.equal(json.agent.result.text, 'Two orders are late; late.md lists them.')
   assert.equal(json.verify.ok, true)
 })
 

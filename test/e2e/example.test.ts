@@ -29,3 +29,18 @@ test('examples/server-in-a-box.ts: a server reads one folder, writes another, an
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'server-in-a-box.ts')])
   assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4', '5'], stdout)
 })
+
+test('examples/mission.ts: three tasks, a script and two artifacts over kill -9, with nothing created twice', {
+  skip: whyNot('os'),
+}, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'mission.ts')])
+  assert.match(stdout, /1 SQLite: the sum is 42/)
+  assert.match(stdout, /3 \d+ events verify/)
+})
+
+test('examples/agent.ts: a session of each protocol, whose books verify until a byte is changed', {
+  skip: whyNot('os'),
+}, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'agent.ts')])
+  assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3'], stdout)
+})

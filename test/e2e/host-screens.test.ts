@@ -1,4 +1,7 @@
-/** Claude Code and Codex on real terminal screens: what a person sees of a question there, and what each key they press comes to. */
+/**
+ * Claude Code and Codex on real terminal screens: what a person sees of a question there, and what
+ * each key they press comes to.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
@@ -33,7 +36,8 @@ async function open(t: TestContext, host: 'claude-code' | 'codex') {
   assert.equal((await metier(space, ['connect', host, '--home', space.home])).code, 0)
   const stub = await modelStub(t, (results) => steps[results.length] ?? { say: 'That was all.' })
   const screen = await (host === 'codex' ? codexScreen : claudeScreen)(t, space, stub)
-  // A host may speak to its model before it has our tools: then the model has nothing to call, and is asked again.
+  // A host may speak to its model before it has our tools: then the model has nothing to call, and
+  // is asked again.
   for (let tries = 0; tries < 20 && stub.tools().length === 0; tries++) {
     await screen.enter(`count ${tries}`)
     await screen.shows(new RegExp(`count ${tries}\\s+(?:● ok|[\\s\\S]*metier)`))
@@ -56,7 +60,9 @@ function check(results: string[], effects: unknown[]): void {
   ])
 }
 
-/** The question with these arguments, as it stands on the screen: why and where from are seen too. */
+/**
+ * The question with these arguments, as it stands on the screen: why and where from are seen too.
+ */
 async function question(screen: Screen, key: string): Promise<void> {
   const seen = await screen.shows(new RegExp(`Arguments: \\{"key":"${key}`))
   assert.match(seen, /Allow fx:add\? permissions "standard" for effect unknown, it does not say whether it destroys/)

@@ -1,4 +1,7 @@
-/** Real hosts, configured by `metier connect`: they list our tools, discover, execute, and ask their human. */
+/**
+ * Real hosts, configured by `metier connect`: they list our tools, discover, execute, and ask their
+ * human.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'

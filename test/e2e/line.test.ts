@@ -1,4 +1,7 @@
-/** The line through every folder, driven from outside: discover, execute, page, look, verify, notice a changed byte. */
+/**
+ * The line through every folder, driven from outside: discover, execute, page, look, verify, notice
+ * a changed byte.
+ */
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,4 +1,7 @@
-/** The package as a stranger gets it: packed, installed into an empty folder with spaces, started on whatever Node is there. */
+/**
+ * The package as a stranger gets it: packed, installed into an empty folder with spaces, started on
+ * whatever Node is there.
+ */
 import assert from 'node:assert/strict'
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'

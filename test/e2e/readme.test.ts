@@ -1,4 +1,7 @@
-/** Every command of the README, as a newcomer types them: in a project of their own, with a home of their own. */
+/**
+ * Every command of the README, as a newcomer types them: in a project of their own, with a home of
+ * their own.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +19,10 @@ test('the README has commands in blocks of their own, and each is one that this 
   for (const line of lines) assert.match(line, /^(git clone … metier && cd metier|npm (start|install) .*|metier .*)$/)
 })
 
-/** How this machine reaches its registry is not the README's matter; a server gets only HOME and PATH. */
+/**
+ * How this machine reaches its registry is not the README's matter; a server gets only HOME and
+ * PATH.
+ */
 function npmSettings(): string {
   const get = (name: string) => spawnSync('npm', ['config', 'get', name], { encoding: 'utf8' }).stdout.trim()
   const [file, cache, certificates] = [get('userconfig'), get('cache'), process.env.NODE_EXTRA_CA_CERTS]

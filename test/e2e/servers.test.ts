@@ -1,4 +1,7 @@
-/** Twelve MCP servers that others wrote, all at once: found, called, killed and called again, and none left when we are killed. */
+/**
+ * Twelve MCP servers that others wrote, all at once: found, called, killed and called again, and
+ * none left when we are killed.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -13,7 +16,10 @@ const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'met
 const programs = join(cache, 'mcp-servers', 'current', 'node_modules', '.bin')
 const skip = existsSync(programs) ? false : 'needs mcp-servers: node scripts/services.ts up mcp-servers'
 
-/** How each is started in a folder, and a call that it answers without a network, if only with an error. */
+/**
+ * How each is started in a folder, and a call that it answers without a network, if only with an
+ * error.
+ */
 const servers: Record<string, { program: string; args?: (folder: string) => string[]; tool: string; input: object }> = {
   chrome: {
     program: 'chrome-devtools-mcp',
@@ -49,7 +55,10 @@ const servers: Record<string, { program: string; args?: (folder: string) => stri
 }
 const names = Object.keys(servers)
 
-/** Each server bears its name and the test's folder in its environment, which what it starts inherits. */
+/**
+ * Each server bears its name and the test's folder in its environment, which what it starts
+ * inherits.
+ */
 function gathered(t: TestContext): Workspace {
   const space = workspace(t)
   const mcpServers = Object.fromEntries(
@@ -90,7 +99,8 @@ async function answers(verbs: Verbs, name: string): Promise<boolean> {
   const { tool, input } = servers[name]!
   const code = `try { return await tool("${name}:${tool}", args) !== undefined } catch (error) { return error.code }`
   let answer = await verbs.execute({ implementation: { type: 'code', code }, args: input as JsonObject }, caller)
-  // A call that was written to a server just before we saw its death is in doubt, as it should be: we know that it is dead.
+  // A call that was written to a server just before we saw its death is in doubt, as it should be:
+  // we know that it is dead.
   if (answer.status === 'uncertain')
     answer = await verbs.settle(String(answer.run), '1', { how: 'again' }, caller, true)
   assert(answer.result === true || answer.result === 'TOOL_ERROR', `${name}: ${JSON.stringify(answer)}`)
@@ -100,7 +110,7 @@ async function answers(verbs: Verbs, name: string): Promise<boolean> {
 test('twelve servers run together, are found and called, and the death of any is survived', { skip }, async (t) => {
   const space = gathered(t)
   const verbs = await openSpace(space)
-  const { tools, problems } = await verbs.catalog.tools()
+  const { tools, problems } = await verbs.tools()
   assert.deepEqual(problems, [])
   assert(tools.length >= 145, `${tools.length} tools`)
   const finds: Record<string, string> = {
@@ -150,7 +160,9 @@ test('nothing of twelve servers is left after our own SIGKILL', { skip }, async 
   await until(() => processesOf(space).length === 0, 'every server is gone')
 })
 
-/** Some servers start helpers that live for a moment: one that is gone already is left after nobody. */
+/**
+ * Some servers start helpers that live for a moment: one that is gone already is left after nobody.
+ */
 function stand(pid: number): void {
   try {
     process.kill(pid, 'SIGSTOP')

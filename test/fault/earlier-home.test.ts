@@ -1,6 +1,7 @@
 /**
- * A home that an earlier version wrote (commit c655d07, with questions that do not expire) resumes, replays and verifies with
- * this one: a waiting approval, an uncertain call, a timer, a graph with a program, logs over 64 KB, and what was finished.
+ * A home that an earlier version wrote (commit c655d07, with questions that do not expire) resumes,
+ * replays and verifies with this one: a waiting approval, an uncertain call, a timer, a graph with
+ * a program, logs over 64 KB, and what was finished.
  */
 import assert from 'node:assert/strict'
 import { chmodSync, cpSync, globSync, readFileSync } from 'node:fs'

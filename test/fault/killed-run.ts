@@ -1,4 +1,7 @@
-/** A process that runs a plan and kills itself with SIGKILL at a chosen event of the run: before it is on disk, or just after. */
+/**
+ * A process that runs a plan and kills itself with SIGKILL at a chosen event of the run: before it
+ * is on disk, or just after.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openCatalog } from '#catalog'

@@ -1,4 +1,7 @@
-/** A process that keeps a record and says what is durable, for tests that kill, stop or starve it: `node record-child.ts HOME load|hold|share`. */
+/**
+ * A process that keeps a record and says what is durable, for tests that kill, stop or starve it:
+ * `node record-child.ts HOME load|hold|share`.
+ */
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { newId, type RunId, toAppError } from '#model'

@@ -1,4 +1,7 @@
-/** Bad disks: a torn log gives a proven prefix or a clear error, a full disk a clear refusal and no harm. */
+/**
+ * Bad disks: a torn log gives a proven prefix or a clear error, a full disk a clear refusal and no
+ * harm.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Who owns a run is the kernel's word: the stopped are not robbed, the dead are taken over at once, the old owner is refused. */
+/**
+ * Who owns a run is the kernel's word: the stopped are not robbed, the dead are taken over at once,
+ * the old owner is refused.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

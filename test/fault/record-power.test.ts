@@ -1,4 +1,7 @@
-/** A power cut: what the disk had at that moment, without what the kernel had not written yet, holds every acknowledged event. */
+/**
+ * A power cut: what the disk had at that moment, without what the kernel had not written yet, holds
+ * every acknowledged event.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs'

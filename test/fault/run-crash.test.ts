@@ -1,4 +1,7 @@
-/** A run killed at every one of its events, before and after it reached the disk: resumed, it ends as if nothing had happened. */
+/**
+ * A run killed at every one of its events, before and after it reached the disk: resumed, it ends
+ * as if nothing had happened.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -65,7 +68,10 @@ const cases: Record<string, Case> = {
 
 const everything = process.env.LONG === '1'
 
-/** Nasty ones: what nobody awaits, what is caught, what loses a race, what is repeated, what is secret. */
+/**
+ * Nasty ones: what nobody awaits, what is caught, what loses a race, what is repeated, what is
+ * secret.
+ */
 const more: Record<string, Case> = {
   'a race whose loser is awaited all the same': {
     plan: {
@@ -209,7 +215,9 @@ async function start(space: Workspace, plan: Plan, boundary: number, moment: str
   return new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
 }
 
-/** Resumes, and settles what is in doubt as the witness has seen it. Null where no run came to be. */
+/**
+ * Resumes, and settles what is in doubt as the witness has seen it. Null where no run came to be.
+ */
 async function goOn(verbs: Verbs, space: Workspace): Promise<JsonObject | null> {
   const [found] = verbs.runs()
   if (found === undefined) return null
@@ -217,7 +225,7 @@ async function goOn(verbs: Verbs, space: Workspace): Promise<JsonObject | null> 
   assert.ok(['interrupted', 'done'].includes(String(found.status)), String(found.status))
   let answer = await verbs.resume(run, caller)
   for (let turn = 0; turn < 10 && answer.status === 'uncertain'; turn++) {
-    const [call] = answer.calls as { call: string; tool: string; args: { key: string; by: number } }[]
+    const [call] = answer.calls as unknown as { call: string; tool: string; args: { key: string; by: number } }[]
     assert.equal(call!.tool, 'fx:add', 'only an unsafe call is ever in doubt')
     const happened = done(space, 'add').some(({ args }) => args.key === trueKey(call!.args.key))
     const value = { key: call!.args.key, total: call!.args.by }

@@ -1,4 +1,7 @@
-/** Time as a bound: a deadline that holds whoever the run waits for, across restarts, and the time of a program inside a graph. */
+/**
+ * Time as a bound: a deadline that holds whoever the run waits for, across restarts, and the time
+ * of a program inside a graph.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,7 +30,7 @@ test('a run that waits for a human is over at its deadline, also after a restart
   )
   const { run, approvals, status } = await first.execute({ ...program, budget: { deadlineMs: 1500 } }, caller)
   assert.equal(status, 'approval_required')
-  const [{ id, expiresAt }] = approvals as [{ id: string; expiresAt: string }]
+  const [{ id, expiresAt }] = approvals as unknown as [{ id: string; expiresAt: string }]
   const startedAt = Date.parse(String((await first.run(String(run))).startedAt))
   assert.equal(Date.parse(expiresAt), startedAt + 1500, 'nobody is asked beyond it')
   await first.close()
@@ -37,7 +40,7 @@ test('a run that waits for a human is over at its deadline, also after a restart
   const over = await verbs.resume(String(run), caller)
   assert.deepEqual([over.status, codeOf(over), contextOf(over)], ['failed', 'BUDGET_EXCEEDED', { deadlineMs: 1500 }])
   assert.deepEqual(effects(space), [])
-  const [started] = verbs.store.events(String(run), { type: 'run.started' })
+  const [started] = verbs.eventsOf(String(run), { type: 'run.started' })
   assert.equal((started!.body as { budget: JsonObject }).budget.deadlineMs, 1500)
 })
 
@@ -67,7 +70,7 @@ test('a program inside a graph has the time of its task: then it is over, and af
   await first.close()
   const verbs = await openSpace(space)
   const replayed = await verbs.replay(String(failed.run))
-  assert.deepEqual([replayed.ok, replayed.error], [true, undefined])
+  assert.deepEqual([replayed.ok, 'error' in replayed], [true, false])
   assert.deepEqual(done(space, 'put'), [])
 })
 
@@ -83,7 +86,7 @@ test('time in which a human is waited for is not that of the task', async (t) =>
   }
   const { run, approvals } = await verbs.execute(dag(asking), caller)
   await pause(4100)
-  const [{ id }] = approvals as [{ id: string }]
+  const [{ id }] = approvals as unknown as [{ id: string }]
   await verbs.decide(id, { answer: 'approved' }, caller, true)
   assert.equal((await verbs.resume(String(run), caller)).result, 'in time')
 })

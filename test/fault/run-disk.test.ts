@@ -1,4 +1,7 @@
-/** Runs on a disk that fills up while they are under way: the answer names the run, which goes on when there is room. */
+/**
+ * Runs on a disk that fills up while they are under way: the answer names the run, which goes on
+ * when there is room.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmdirSync } from 'node:fs'

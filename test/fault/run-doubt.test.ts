@@ -1,4 +1,7 @@
-/** Calls whose outcome a kill leaves unknown: how many there are, with which key they are repeated, and who may repeat them. */
+/**
+ * Calls whose outcome a kill leaves unknown: how many there are, with which key they are repeated,
+ * and who may repeat them.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -7,7 +10,10 @@ import { done, effects, metier, type Workspace, workspace } from '#test'
 const execute = ['execute', '--code', '-', '--json']
 const allow = { tool: 'fx:*', then: 'allow' }
 
-/** Runs a program until the server has begun with it, kills the process, and answers the id of the run. */
+/**
+ * Runs a program until the server has begun with it, kills the process, and answers the id of the
+ * run.
+ */
 async function killed(space: Workspace, input: string): Promise<string> {
   const ran = await metier(space, execute, { input, killWhen: () => effects(space).length > 0 })
   assert.ok(ran.killed, ran.stdout + ran.stderr)

@@ -1,4 +1,7 @@
-/** A result of 50 MB is recorded whole, handed over only where it may be, and read in pages; a program is told where it is. */
+/**
+ * A result of 50 MB is recorded whole, handed over only where it may be, and read in pages; a
+ * program is told where it is.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Many runs that wait for a human outlive the process that asked: another one answers them in any order, and each effect happens once. */
+/**
+ * Many runs that wait for a human outlive the process that asked: another one answers them in any
+ * order, and each effect happens once.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +15,10 @@ import type { Verbs } from '#verbs'
 const count = process.env.LONG === '1' ? 1000 : 100
 const seed = Number(process.env.SEED ?? 1)
 
-/** Every second one is a graph; each puts first, then asks twice at once for the same tool, then adds up. */
+/**
+ * Every second one is a graph; each puts first, then asks twice at once for the same tool, then
+ * adds up.
+ */
 function requestOf(i: number): JsonObject {
   const code = `await mcp.fx.put({ key: 'k${i}', value: ${i} })
     const [a, b] = await Promise.allSettled([mcp.fx.add({ key: 'a${i}', by: 1 }), mcp.fx.add({ key: 'b${i}', by: 2 })])
@@ -48,7 +54,9 @@ async function startAndKill(t: TestContext, space: Workspace): Promise<void> {
 
 type Approval = { id: string; run: string; call: string; tool: string }
 
-/** Answers in an order of the dice; of some graphs nothing is denied, because a denial fails them. */
+/**
+ * Answers in an order of the dice; of some graphs nothing is denied, because a denial fails them.
+ */
 async function answerAll(verbs: Verbs, roll: () => number): Promise<Set<string>> {
   const open = verbs.approvals() as unknown as Approval[]
   assert.equal(open.length, 2 * count, 'every run asks twice')

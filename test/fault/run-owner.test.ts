@@ -1,4 +1,7 @@
-/** Who may go on with a run, and with what: one owner, the servers it began with, and what it had built up in them; a cancel reaches them. */
+/**
+ * Who may go on with a run, and with what: one owner, the servers it began with, and what it had
+ * built up in them; a cancel reaches them.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -181,7 +184,7 @@ test('a process that ends in order hears out what may be made only once, sends n
     ['a'],
   )
   const another = await openSpace(space)
-  const [heard] = another.store.events(String(run), { type: 'call.resolved' })
+  const [heard] = another.eventsOf(String(run), { type: 'call.resolved' })
   assert.equal(heard?.type === 'call.resolved' && heard.body.outcome, 'answered')
   assert.equal((await another.cancel(String(run), caller)).status, 'cancelled')
 })

@@ -66,7 +66,7 @@ test('an unsafe call waits for a server that is away, and is made once', async (
   rmSync(down)
   assert.deepEqual((await running).result, { key: 'k', total: 1 })
   const { run } = await running
-  const sent = verbs.store.events(run as never).filter(({ type }) => type === 'call.sent')
+  const sent = verbs.eventsOf(run as never).filter(({ type }) => type === 'call.sent')
   assert.equal(sent.length, 1, 'only what was about to leave is on the record as sent')
 })
 

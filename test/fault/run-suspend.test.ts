@@ -1,4 +1,7 @@
-/** Questions in parallel, in loops, in races and in nested programs, answered in any order, with restarts in between: each answer wakes exactly its call. */
+/**
+ * Questions in parallel, in loops, in races and in nested programs, answered in any order, with
+ * restarts in between: each answer wakes exactly its call.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
@@ -235,7 +238,7 @@ test('of two answers at the same time one counts, and its call is made at most o
   await Promise.allSettled(answers)
   const { status, result } = await place.verbs.resume(place.run, caller)
   assert.equal(status, 'done')
-  const decisions = place.verbs.store.events(place.run, { type: 'approval.answered' })
+  const decisions = place.verbs.eventsOf(place.run, { type: 'approval.answered' })
   assert.equal(decisions.length, 1)
   assert.deepEqual([result, place.added().length], result === 1 ? [1, 1] : ['APPROVAL_DENIED', 0])
 })

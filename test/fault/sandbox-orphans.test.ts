@@ -1,4 +1,7 @@
-/** Boxes when the process that opened them is killed: nothing they held goes on, and nothing of it was passed to them. */
+/**
+ * Boxes when the process that opened them is killed: nothing they held goes on, and nothing of it
+ * was passed to them.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import {

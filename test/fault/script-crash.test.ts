@@ -1,4 +1,7 @@
-/** What becomes of boxes when we die, when they are killed from outside, and when we are not who we were: nothing is left, nothing is misjudged. */
+/**
+ * What becomes of boxes when we die, when they are killed from outside, and when we are not who we
+ * were: nothing is left, nothing is misjudged.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
@@ -98,7 +101,8 @@ for (const tier of ['os', 'gvisor'] as const) {
     await boxes.isolation()
     for (const name of tier === 'os' ? ['bwrap', 'sh'] : ['runsc', 'runsc-gofer', 'runsc-sandbox']) {
       const running = boxes.run({ interpreter: 'bash', script: 'echo on; sleep 30; exit 2', timeoutSeconds: 40 })
-      // A box that is killed while it is still being made was not set up; either way the script is not to blame.
+      // A box that is killed while it is still being made was not set up; either way the script is
+      // not to blame.
       const ours = ({ code }: { code?: string }) => /^SANDBOX_(EXECUTION|SETUP)_FAILED$/.test(code ?? '')
       const ended = assert.rejects(running, ours, `${name} was killed`)
       const find = () => children(process.pid).filter((pid) => programOf(pid) === name)

@@ -1,4 +1,7 @@
-/** Runs scripts in a process that others can kill, or start as somebody else: one line of JSON for each request, in order. */
+/**
+ * Runs scripts in a process that others can kill, or start as somebody else: one line of JSON for
+ * each request, in order.
+ */
 import { openScriptBoxes, type ScriptBoxesOptions, type ScriptRequest } from '#sandbox'
 
 export type GuestOrder = { options: ScriptBoxesOptions; requests: ScriptRequest[] }

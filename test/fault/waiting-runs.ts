@@ -1,4 +1,7 @@
-/** A process that starts many runs at once and tells when all of them wait for a human; then it waits to be killed. */
+/**
+ * A process that starts many runs at once and tells when all of them wait for a human; then it
+ * waits to be killed.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseConfig } from '#model'

@@ -1,4 +1,7 @@
-/** An MCP server over stdio for tests, which does whatever it is asked: `run` evaluates a text as the body of an async function. */
+/**
+ * An MCP server over stdio for tests, which does whatever it is asked: `run` evaluates a text as
+ * the body of an async function.
+ */
 import { createInterface } from 'node:readline'
 
 type Message = { id?: number; method: string; params?: { name?: string; arguments?: { code: string } } }

@@ -1,4 +1,7 @@
-/** A real authorization server and a server that it protects, on loopback: it rotates refresh tokens, and takes one used twice for a stolen one. */
+/**
+ * A real authorization server and a server that it protects, on loopback: it rotates refresh
+ * tokens, and takes one used twice for a stolen one.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -153,7 +156,10 @@ export async function openAuthorization(behaviour: Partial<Behaviour> = {}) {
     return give(old.family, client, old.scope, old.resource)
   }
 
-  /** A refresh token takes its whole login with it, an access token only itself; what is not known is revoked already. */
+  /**
+   * A refresh token takes its whole login with it, an access token only itself; what is not known
+   * is revoked already.
+   */
   function revoke(given: string, client: string): void {
     seen.revocations.push(given)
     const login = refresh.get(given)

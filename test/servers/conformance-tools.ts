@@ -1,4 +1,6 @@
-/** The tools that the conformance suite calls by name: what each is given, asks for and gives back. */
+/**
+ * The tools that the conformance suite calls by name: what each is given, asks for and gives back.
+ */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import {

@@ -1,4 +1,7 @@
-/** The server that the conformance suite expects: its resources and prompts, and the tools beside; over stdio, in the era that ERA names. */
+/**
+ * The server that the conformance suite expects: its resources and prompts, and the tools beside;
+ * over stdio, in the era that ERA names.
+ */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,

@@ -1,4 +1,7 @@
-/** An MCP server made with the SDK, for tests of both protocol eras: over stdio as a program, over HTTP as a handler. */
+/**
+ * An MCP server made with the SDK, for tests of both protocol eras: over stdio as a program, over
+ * HTTP as a handler.
+ */
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'

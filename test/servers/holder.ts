@@ -1,4 +1,7 @@
-/** A process for tests to kill: it opens a catalogue with the servers named as JSON, starts them, says so, and waits. */
+/**
+ * A process for tests to kill: it opens a catalogue with the servers named as JSON, starts them,
+ * says so, and waits.
+ */
 import { openCatalog } from '#catalog'
 import { parseConfig } from '#model'
 

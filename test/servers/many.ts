@@ -1,7 +1,8 @@
 /**
- * An MCP server over stdio with a great many tools, and nothing but the protocol, so that what is measured is not the server. TOOLS
- * says how many; PAGE how many of them stand on a page, all where it is not set. CHANGED names a file: the tool whose number
- * stands in it says something else of itself. EFFECTS names a file that gets the name of every tool that is called.
+ * An MCP server over stdio with a great many tools, and nothing but the protocol, so that what is
+ * measured is not the server. TOOLS says how many; PAGE how many of them stand on a page, all where
+ * it is not set. CHANGED names a file: the tool whose number stands in it says something else of
+ * itself. EFFECTS names a file that gets the name of every tool that is called.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,7 @@
-/** A program that does something else than its record says: the run ends with the difference, and nothing is sent. */
+/**
+ * A program that does something else than its record says: the run ends with the difference, and
+ * nothing is sent.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type EventBodies, newId, type Program, type RunId, toText } from '#model'

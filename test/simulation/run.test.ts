@@ -1,13 +1,16 @@
-/** Thousands of runs in a rough world, from seeds: crashes, lost tails, late and missing answers; what is promised holds in each. */
+/**
+ * Thousands of runs in a rough world, from seeds: crashes, lost tails, late and missing answers;
+ * what is promised holds in each.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type EventBodies, newId, type PolicyRule, type RunId, toText } from '#model'
 import type { Chain, Secrets } from '#record'
-import { loadEngine, type Score, type Settlement } from '#run'
+import { loadEngine, type RunContext, type Settlement } from '#run'
 import { dice } from '#test'
 import { type Dice, Disk, hashedProgram, World, wander } from './world.ts'
 
-const { Conductor, heardOf, newJournal, openShare, readJournal, runPolicy } = await loadEngine()
+const { Conductor, deliveriesOf, newJournal, openBoxShare, readJournal, runPolicy } = await loadEngine()
 
 const nothingStands = () => ({ lines: new Map(), forgotten: new Set<string>() })
 const rulesOf = (seed: number): PolicyRule[] => [
@@ -138,19 +141,22 @@ function cancelSoon(disk: Disk, roll: Dice): void {
   })
 }
 
-/** Every second run has to do with one box for all its programs: they take it from each other whenever they wait. */
-function programsOf(seed: number, chain: Chain, disk: Disk): Pick<Score, 'program' | 'nest'> {
+/**
+ * Every second run has to do with one box for all its programs: they take it from each other
+ * whenever they wait.
+ */
+function programsOf(seed: number, chain: Chain, disk: Disk): Pick<RunContext, 'program' | 'nest'> {
   const program = hashedProgram(String(seed))
-  if (seed % 2 === 0) return { program, nest: async (code, _args, id) => hashedProgram(code, id) }
-  const share = openShare({ most: 1, idleMs: 0, keptMax: 0 })
+  if (seed % 2 === 0) return { program, nest: async (code, _args, id) => hashedProgram(String(code), id) }
+  const share = openBoxShare({ most: 1, idleMs: 0, keptMax: 0 })
   const shared = (path: string, code: string) => {
     const heard = async () => {
       await chain.durable()
-      return heardOf(readJournal(disk.events, toText), path)
+      return deliveriesOf(readJournal(disk.events, toText), path)
     }
     return share.program({ open: async () => hashedProgram(code, path), heard })
   }
-  return { program: shared('', String(seed)), nest: async (code, _args, id) => shared(id, code) }
+  return { program: shared('', String(seed)), nest: async (code, _args, id) => shared(id, String(code)) }
 }
 
 function startedBody(seed: number): EventBodies['run.started'] {

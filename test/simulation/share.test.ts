@@ -1,4 +1,7 @@
-/** Programs that take the one box from each other again and again say what they would have said with a box of their own. */
+/**
+ * Programs that take the one box from each other again and again say what they would have said with
+ * a box of their own.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,11 +10,14 @@ import { loadEngine } from '#run'
 import { dice } from '#test'
 import { hashedProgram, wander } from './world.ts'
 
-const { openShare } = await loadEngine()
+const { openBoxShare } = await loadEngine()
 
 type Life = { turns: Turn[]; deliveries: Delivery[] }
 
-/** Answers one open call after the other, as the dice fall, until the program ends or nothing is open. */
+/**
+ * Answers one open call after the other, as the dice fall, until the program ends or nothing is
+ * open.
+ */
 async function live(program: Program, life: Life, roll: () => number): Promise<Turn[]> {
   const open: number[] = []
   let issued = 0
@@ -35,7 +41,7 @@ test('openShare() never opens more boxes than there are, and every program moves
   let opened = 0
   for (let seed = 1; seed <= 40; seed++) {
     let boxes = 0
-    const share = openShare({ most: 2, idleMs: 0, ...(seed % 2 === 0 && { keptMax: 20 }) })
+    const share = openBoxShare({ most: 2, idleMs: 0, ...(seed % 2 === 0 && { keptMax: 20 }) })
     const lives = Array.from({ length: 6 }, async (_, at) => {
       const name = `${seed} ${at}`
       const life: Life = { turns: [], deliveries: [] }
@@ -68,7 +74,7 @@ test('openShare() never opens more boxes than there are, and every program moves
 })
 
 test('openShare() gives a place on when a box cannot be had, dies, or is dropped while its program waits in line', async () => {
-  const share = openShare({ most: 1, idleMs: 0 })
+  const share = openBoxShare({ most: 1, idleMs: 0 })
   const heard = async () => new Map<number, Delivery>()
   const never = share.program({ open: () => Promise.reject(new Error('no box')), heard })
   await assert.rejects(never.start(), /no box/)
@@ -93,7 +99,7 @@ test('openShare() plays a program again whose box was killed, whatever it was ab
   const dead = () =>
     Promise.reject(new AppError('SANDBOX_EXECUTION_FAILED', 'Cannot continue: its box ended with SIGKILL'))
   const life = async (name: string, killed: (turn: number) => boolean) => {
-    const share = openShare({ most: 1, idleMs: 0 })
+    const share = openBoxShare({ most: 1, idleMs: 0 })
     const heard = new Map<number, Delivery>()
     let turns = 0
     const open = async (): Promise<Program> => {
@@ -125,7 +131,7 @@ test('openShare() plays a program again whose box was killed, whatever it was ab
 })
 
 test('openShare() takes the box of a program that is soon played again, before that of one that is not', async () => {
-  const share = openShare({ most: 2, idleMs: 0 })
+  const share = openBoxShare({ most: 2, idleMs: 0 })
   const heard = async () => new Map<number, Delivery>()
   const turn: Turn = { calls: [{ tool: 'w:step', args: '{}' }], logs: [] }
   const dropped: string[] = []

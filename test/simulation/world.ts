@@ -1,4 +1,7 @@
-/** A small world with dice: a disk that loses what was not synced, servers that answer late, twice or never, and a human. */
+/**
+ * A small world with dice: a disk that loses what was not synced, servers that answer late, twice
+ * or never, and a human.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Catalog } from '#catalog'
@@ -91,9 +94,9 @@ export class Disk {
       lastAt: () => clock,
       append,
       durable,
-      told: () => null,
+      cachedEvents: () => null,
       inbox: () => this.inbox.filter(({ id }) => !consumed.includes(id)),
-      consume: (id) => void consumed.push(id),
+      takeFromInbox: (id) => void consumed.push(id),
       onInbox: (listener) => {
         this.onInbox = listener
         return () => {}
@@ -176,7 +179,10 @@ export class World {
   })
 }
 
-/** A program that is a pure function of what it receives, in the order in which it receives it, and of nothing else. */
+/**
+ * A program that is a pure function of what it receives, in the order in which it receives it, and
+ * of nothing else.
+ */
 export function hashedProgram(seed: string, path = ''): Program {
   let state = hash(seed).toString('hex')
   let issued = 0

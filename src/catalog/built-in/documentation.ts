@@ -1,4 +1,7 @@
-/** What is said of a built-in tool, as one typed source: the short text that is searched, and the whole that an agent can ask for. */
+/**
+ * What is said of a built-in tool, as one typed source: the short text that is searched, and the
+ * whole that an agent can ask for.
+ */
 import { AppError, type ErrorCode, type Json, type JsonObject, toText } from '#model'
 
 type Parameter = {

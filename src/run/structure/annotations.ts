@@ -1,4 +1,7 @@
-/** What the author of a program says about it where it cannot be read from it: `// @metier-depends: ["fs:read"]`. */
+/**
+ * What the author of a program says about it where it cannot be read from it: `// @metier-depends:
+ * ["fs:read"]`.
+ */
 import type { Comment } from 'acorn'
 import { limits } from '#model'
 import type { Annotation } from './node.ts'

@@ -1,6 +1,6 @@
 /** Where each argument of a call comes from, as far into them as the text goes. */
 import type { AnyNode } from 'acorn'
-import { limits } from '#model'
+import { limits, pointerOf } from '#model'
 import type { Input, Source } from './node.ts'
 import type { Origin, Origins } from './origins.ts'
 import { keyOf } from './scopes.ts'
@@ -33,7 +33,10 @@ export function inputsOf(args: AnyNode, origins: Origins, sourceOf: (origin: Ori
   return found.slice(0, limits.structureInputsMax)
 }
 
-/** Of an object or a list that is written out, with the keys that lead to each; what is spread into an object is at none. Null of anything else. */
+/**
+ * Of an object or a list that is written out, with the keys that lead to each; what is spread into
+ * an object is at none. Null of anything else.
+ */
 function membersOf(node: AnyNode): [string[], AnyNode][] | null {
   if (node.type === 'ArrayExpression') {
     const items = node.elements.filter((item) => item !== null && item.type !== 'SpreadElement') as AnyNode[]
@@ -48,8 +51,4 @@ function membersOf(node: AnyNode): [string[], AnyNode][] | null {
     else members.push([[key], property.value])
   }
   return members
-}
-
-export function pointerOf(path: string[]): string {
-  return path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -1,17 +1,24 @@
-/** A program in which every arm of a branch says that it is taken, the first time it is; for exploring, where nothing is recorded. */
+/**
+ * A program in which every arm of a branch says that it is taken, the first time it is; for
+ * exploring, where nothing is recorded.
+ */
 import type { AnyNode } from 'acorn'
 import { limits } from '#model'
 import { isFunction } from './syntax.ts'
 
-/** Where two stand at one place: what closes comes first, and of what opens that which reaches further. */
+/**
+ * Where two stand at one place: what closes comes first, and of what opens that which reaches
+ * further.
+ */
 type Insert = { at: number; text: string; closes: boolean; reach: number }
 
 const sign = '\u0001arm '
 
 /**
- * Stands around the program, on the wrapper's own lines: no line of the program moves, and no name of it hides the console. What
- * the program itself logs goes nowhere, so that its arms are heard however much that is. A failure is told a few times: to fail
- * once more and give up is another path.
+ * Stands around the program, on the wrapper's own lines: no line of the program moves, and no name
+ * of it hides the console. What the program itself logs goes nowhere, so that its arms are heard
+ * however much that is. A failure is told a few times: to fail once more and give up is another
+ * path.
  */
 const opening = '(($$arm, console) => '
 const closing = `)(((debug, seen) => {

@@ -1,11 +1,14 @@
-/** What a name or an expression stands for, where the text says it: the tools, a function of the program, a fixed text. */
+/**
+ * What a name or an expression stands for, where the text says it: the tools, a function of the
+ * program, a fixed text.
+ */
 import type { AnyNode } from 'acorn'
 import { limits } from '#model'
 import { type Definition, keyOf, type Scopes } from './scopes.ts'
 import { bare, isFunction } from './syntax.ts'
 
 /** Lists hold what it may be; null among them is "something else as well". */
-export type Meaning =
+type Meaning =
   | { kind: 'mcp' | 'cap' | 'tool function' }
   | { kind: 'server'; names: (string | null)[] }
   | { kind: 'tool'; names: (string | null)[] }
@@ -125,7 +128,10 @@ function walk(meaning: Meaning | null, path: string[]): Meaning | null {
   return path.reduce<Meaning | null>((here, key) => (here === null ? null : step(here, key)), meaning)
 }
 
-/** A member of the tools, of a server or of the capabilities; of anything else a member means nothing. */
+/**
+ * A member of the tools, of a server or of the capabilities; of anything else a member means
+ * nothing.
+ */
 function step(meaning: Meaning, key: string | null): Meaning | null {
   const name = key === '*' ? null : key
   switch (meaning.kind) {
@@ -154,7 +160,10 @@ function joined(parts: (string | null)[][]): Meaning | null {
   return text(parts.reduce((left, right) => left.flatMap((a) => right.map((b) => `${a}${b}`)), ['']))
 }
 
-/** What may be one thing or the other: of names all of them, of anything else only what is surely the same. */
+/**
+ * What may be one thing or the other: of names all of them, of anything else only what is surely
+ * the same.
+ */
 function union(meanings: (Meaning | null)[]): Meaning | null {
   const known = meanings.filter((meaning) => meaning !== null)
   const [first] = known

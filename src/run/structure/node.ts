@@ -1,9 +1,13 @@
-/** What is known of a program before it runs, as plain data: for previews, for exploring, and to learn from. */
+/**
+ * What is known of a program before it runs, as plain data: for previews, for exploring, and to
+ * learn from.
+ */
 import type { Json } from '#model'
 
 /**
- * `isWhole` is false where a bound was reached or where the program hands its tools to code that cannot be followed: then it may do
- * more than stands here. What stands here is read, not run: a call may be made many times, once, or never.
+ * `isWhole` is false where a bound was reached or where the program hands its tools to code that
+ * cannot be followed: then it may do more than stands here. What stands here is read, not run: a
+ * call may be made many times, once, or never.
  */
 export type Structure =
   | { known: false; why: string }
@@ -16,18 +20,27 @@ export type Structure =
       isWhole: boolean
     }
 
-/** Lines and columns count from 1, in the program as it was given. `within` is the node around it, `arm` which part of that one. */
+/**
+ * Lines and columns count from 1, in the program as it was given. `within` is the node around it,
+ * `arm` which part of that one.
+ */
 export type Place = { id: string; line: number; column: number; within: string | null; arm?: string }
 
 export type StructureNode = CallNode | OperationNode | BranchNode | LoopNode | ParallelNode
 
-/** A call of a tool or of a capability (`cap:name`); `tools` are those it may be, empty where only the run can tell. */
+/**
+ * A call of a tool or of a capability (`cap:name`); `tools` are those it may be, empty where only
+ * the run can tell.
+ */
 export type CallNode = Place & { kind: 'call'; tools: string[]; inputs: Input[] }
 
 /** A pure operation: `code:filter`. */
 export type OperationNode = Place & { kind: 'operation'; operation: string; tests: Test[] }
 
-/** Tools that it passes on as values, `{ get: mcp.a.b }`: they are called wherever those go, or never. */
+/**
+ * Tools that it passes on as values, `{ get: mcp.a.b }`: they are called wherever those go, or
+ * never.
+ */
 export type Handed = { tools: string[]; line: number }
 
 export type BranchForm = 'if' | 'ternary' | 'switch' | 'try' | 'and' | 'or' | 'nullish'
@@ -48,8 +61,9 @@ export type ParallelNode = Place & { kind: 'parallel'; form: 'all' | 'allSettled
 export type Input = { path: string; source: Source }
 
 /**
- * Where a value comes from: a literal of the program, its `args`, or a call's result, at a JSON Pointer in which `*` is some member.
- * Not `exact` is what was computed from it, not handed on as it is.
+ * Where a value comes from: a literal of the program, its `args`, or a call's result, at a JSON
+ * Pointer in which `*` is some member. Not `exact` is what was computed from it, not handed on as
+ * it is.
  */
 export type Source =
   | { kind: 'literal'; value: Json; line: number; column: number; exact: boolean }

@@ -1,4 +1,7 @@
-/** Where a value comes from: followed through variables, members, functions and operations, back to literals, arguments and calls. */
+/**
+ * Where a value comes from: followed through variables, members, functions and operations, back to
+ * literals, arguments and calls.
+ */
 import type { AnyNode } from 'acorn'
 import { type Json, limits } from '#model'
 import type { Meanings } from './meaning.ts'
@@ -64,7 +67,10 @@ export class Origins {
     return found
   }
 
-  /** What was written for it: the whole first, then what was put under its members; nothing where it may be something else. */
+  /**
+   * What was written for it: the whole first, then what was put under its members; nothing where it
+   * may be something else.
+   */
   writtenAs(node: AnyNode): { from: AnyNode; under: string[] }[] {
     const here = bare(node)
     if (here.type !== 'Identifier') return [{ from: here, under: [] }]
@@ -228,7 +234,7 @@ function returnsOf(node: AnyNode): AnyNode[] {
   return found
 }
 
-export function computed(origins: Origin[]): Origin[] {
+function computed(origins: Origin[]): Origin[] {
   return origins.map((origin) => ({ ...origin, exact: false }))
 }
 

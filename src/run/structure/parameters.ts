@@ -1,4 +1,7 @@
-/** What the parameters of a program's own functions are given: by its calls of them, and by the operations it hands them to. */
+/**
+ * What the parameters of a program's own functions are given: by its calls of them, and by the
+ * operations it hands them to.
+ */
 import type { AnyNode, CallExpression, Pattern } from 'acorn'
 import { operationOf } from '#model'
 import { Meanings } from './meaning.ts'

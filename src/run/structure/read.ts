@@ -111,7 +111,10 @@ export class Reader {
     if (pattern.type !== 'Identifier') eachChild(pattern, (child) => this.#defaults(child, around))
   }
 
-  /** Whoever gets hold of the tools themselves may call any of them; so may what makes code at run time. */
+  /**
+   * Whoever gets hold of the tools themselves may call any of them; so may what makes code at run
+   * time.
+   */
   #isLoose(node: Extract<AnyNode, { type: 'Identifier' }>): boolean {
     if (this.#meanings.of(node)?.kind !== 'global') return this.#isTools(node)
     return ['eval', 'Function', 'globalThis', 'Reflect', 'Proxy'].includes(node.name)
@@ -215,7 +218,10 @@ export class Reader {
     this.#given(node.arguments, around, own)
   }
 
-  /** A tool handed over in place of a function is called there: `ids.map(mcp.fs.read)`; to a function of ours it is followed. */
+  /**
+   * A tool handed over in place of a function is called there: `ids.map(mcp.fs.read)`; to a
+   * function of ours it is followed.
+   */
   #given(given: readonly AnyNode[], around: Around, params: readonly Pattern[] = []): void {
     for (const [index, argument] of given.entries()) {
       const meaning = this.#meanings.of(argument)

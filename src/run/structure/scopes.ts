@@ -3,11 +3,11 @@ import type { AnyNode, Pattern } from 'acorn'
 import { bare, eachChild, isFunction } from './syntax.ts'
 
 /**
- * One way in which a variable gets a value: the value of `from` at `path`, put `under` a member of it. `*` is some member.
- * Not `exact` is what is computed from it.
+ * One way in which a variable gets a value: the value of `from` at `path`, put `under` a member of
+ * it. `*` is some member. Not `exact` is what is computed from it.
  */
 export type Definition = { from: AnyNode; path: string[]; under: string[]; exact: boolean }
-export type Variable = { name: string; definitions: Definition[] }
+type Variable = { name: string; definitions: Definition[] }
 
 export type Scopes = {
   /** Null for a name that the program does not declare. */

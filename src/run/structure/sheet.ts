@@ -1,7 +1,9 @@
-/** The nodes of a structure as they are found: each gets its id at once, and what refers to other nodes when all have theirs. */
+/**
+ * The nodes of a structure as they are found: each gets its id at once, and what refers to other
+ * nodes when all have theirs.
+ */
 import type { AnyNode } from 'acorn'
-import { limits } from '#model'
-import { pointerOf } from './inputs.ts'
+import { limits, pointerOf } from '#model'
 import type { Handed, Source, StructureNode, Test } from './node.ts'
 import type { Origin } from './origins.ts'
 import { eachChild, type Syntax } from './syntax.ts'

@@ -1,4 +1,7 @@
-/** Random programs that reach their tools in roundabout ways: where all is said to be named, every tool that is called is. */
+/**
+ * Random programs that reach their tools in roundabout ways: where all is said to be named, every
+ * tool that is called is.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'

@@ -1,4 +1,7 @@
-/** What is read from a program's text: its calls and where their arguments come from, its branches, loops and parallel groups. */
+/**
+ * What is read from a program's text: its calls and where their arguments come from, its branches,
+ * loops and parallel groups.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prepareProgram } from '#sandbox'

@@ -1,7 +1,8 @@
 /**
- * The structure of a program, read from its text before it runs and without running it. In goes a prepared program; out comes plain data:
- * what it may call, where it branches, repeats and goes in parallel, and which value reaches which call. It refuses nothing and is no
- * guard: what a program really calls is decided call by call.
+ * The structure of a program, read from its text before it runs and without running it. In goes a
+ * prepared program; out comes plain data: what it may call, where it branches, repeats and goes in
+ * parallel, and which value reaches which call. It refuses nothing and is no guard: what a program
+ * really calls is decided call by call.
  */
 import type { AnyNode } from 'acorn'
 import { limits } from '#model'
@@ -14,15 +15,22 @@ import { Reader } from './read.ts'
 import { readScopes } from './scopes.ts'
 import { readSyntax } from './syntax.ts'
 
+export { type CanonicalProgram, canonicalOf } from './canonical.ts'
 export { readMark } from './mark.ts'
 export type * from './node.ts'
 
-/** `source` is what `prepareProgram` made of the program: what acorn cannot read may still run, and its structure is unknown. */
+/**
+ * `source` is what `prepareProgram` made of the program: what acorn cannot read may still run, and
+ * its structure is unknown.
+ */
 export function structureOf(source: string): Structure {
   return readStructure(source).structure
 }
 
-/** The same, with the program as text in which every arm of a branch says that it is taken; where it is unknown, as it was. */
+/**
+ * The same, with the program as text in which every arm of a branch says that it is taken; where it
+ * is unknown, as it was.
+ */
 export function markedStructure(source: string): { structure: Structure; marked: string } {
   const { structure, ids } = readStructure(source)
   return { structure, marked: ids === null ? source : markArms(source, ids) }

@@ -5,12 +5,17 @@ import { limits } from '#model'
 export type Syntax = {
   root: AnyNode
   comments: Comment[]
-  /** Of a position in the text; the wrapper stands on a line of its own above the program's first. */
+  /**
+   * Of a position in the text; the wrapper stands on a line of its own above the program's first.
+   */
   placeOf(at: number): { line: number; column: number }
   textOf(node: AnyNode): string
 }
 
-/** `source` is a prepared program: types stripped, wrapped, every character in its place. Throws what acorn throws. */
+/**
+ * `source` is a prepared program: types stripped, wrapped, every character in its place. Throws
+ * what acorn throws.
+ */
 export function readSyntax(source: string): Syntax {
   const comments: Comment[] = []
   const root = parse(source, { ecmaVersion: 'latest', onComment: comments })

@@ -1,4 +1,7 @@
-/** The process inside the box: reads one message a line, answers each with one line, and knows no other way out. */
+/**
+ * The process inside the box: reads one message a line, answers each with one line, and knows no
+ * other way out.
+ */
 import { readSync, writeSync } from 'node:fs'
 import { type EngineBounds, loadEngine } from './load-engine.ts'
 import {
@@ -26,7 +29,10 @@ const turnsTogetherMsMax = 50
 let unread: Buffer[] = []
 const lines: string[] = []
 
-/** The next message; null when the parent is gone. Blocking is right here: there is nothing else to do. */
+/**
+ * The next message; null when the parent is gone. Blocking is right here: there is nothing else to
+ * do.
+ */
 function receive(): Message | null {
   while (lines.length === 0) {
     const size = readSync(0, input)
@@ -49,7 +55,10 @@ function split(chunk: Buffer): void {
 let unsent = ''
 let unsentSince = 0
 
-/** Turns whose deliveries came together go back together, some at a time, so that the parent reads while we go on. */
+/**
+ * Turns whose deliveries came together go back together, some at a time, so that the parent reads
+ * while we go on.
+ */
 function send(line: string): void {
   if (unsent === '') unsentSince = performance.now()
   unsent += `${line}\n`
@@ -63,7 +72,10 @@ function send(line: string): void {
 
 const parent = process.ppid
 
-/** While the engine works, the end of the input is not seen; where bubblewrap does not end us with our parent, we do. */
+/**
+ * While the engine works, the end of the input is not seen; where bubblewrap does not end us with
+ * our parent, we do.
+ */
 function exitWithParent(): void {
   if (process.ppid !== parent) process.exit()
 }

@@ -1,14 +1,21 @@
-/** The engine's bytes, changed in one way: where QuickJS would throw "out of memory" or "stack overflow", it traps. */
+/**
+ * The engine's bytes, changed in one way: where QuickJS would throw "out of memory" or "stack
+ * overflow", it traps.
+ */
 
-/** What the package adds to the engine in WebAssembly: `URL`, `TextEncoder` and `TextDecoder`, `structuredClone`. */
+/**
+ * What the package adds to the engine in WebAssembly: `URL`, `TextEncoder` and `TextDecoder`,
+ * `structuredClone`.
+ */
 export const extensionNames = ['url', 'encoding', 'structured-clone'] as const
 
 export type EngineLimit = 'memory' | 'stack'
 
 /**
- * QuickJS reports exhaustion as an exception that a program could catch and live on with. A WebAssembly trap unwinds
- * the whole engine instead: no guest code runs after it. The sentences below are the only ways in which the engine says
- * that memory or stack are gone, so each place that loads one becomes `unreachable`.
+ * QuickJS reports exhaustion as an exception that a program could catch and live on with. A
+ * WebAssembly trap unwinds the whole engine instead: no guest code runs after it. The sentences
+ * below are the only ways in which the engine says that memory or stack are gone, so each place
+ * that loads one becomes `unreachable`.
  */
 const sentences: Record<string, EngineLimit> = {
   'out of memory': 'memory',
@@ -29,7 +36,9 @@ const pageBytes = 65536
 
 type Section = { id: number; start: number; body: number; end: number }
 
-/** The engine with a memory that never grows beyond `memoryBytesMax` and with its traps in place. */
+/**
+ * The engine with a memory that never grows beyond `memoryBytesMax` and with its traps in place.
+ */
 export function hardenEngine(original: Uint8Array, memoryBytesMax: number): Engine {
   const bytes = boundMemory(original, Math.ceil(memoryBytesMax / pageBytes))
   const sections = sectionsOf(bytes)

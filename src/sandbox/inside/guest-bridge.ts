@@ -1,4 +1,7 @@
-/** The guest's side of the bridge: calls wait here as text until the host takes the turn, and results find their promises. */
+/**
+ * The guest's side of the bridge: calls wait here as text until the host takes the turn, and
+ * results find their promises.
+ */
 // biome-ignore-all lint/style/useTemplate: the engine makes a template literal a call of a method that the program may overwrite.
 import type { GuestLimits, GuestLog } from './guest-log.ts'
 
@@ -16,10 +19,11 @@ export type Bridge = {
 }
 
 /**
- * Runs inside the engine: its own text is what is evaluated there, so it may use nothing but its arguments and the
- * language. What it needs is captured before the program runs, its tables have no prototype, and its messages are
- * strings put together with `+` (a template literal would ask for `String.prototype.concat`), so that nothing that the
- * program overwrites reaches them. Text is made before state is changed: `stringify` may run code of the program.
+ * Runs inside the engine: its own text is what is evaluated there, so it may use nothing but its
+ * arguments and the language. What it needs is captured before the program runs, its tables have no
+ * prototype, and its messages are strings put together with `+` (a template literal would ask for
+ * `String.prototype.concat`), so that nothing that the program overwrites reaches them. Text is
+ * made before state is changed: `stringify` may run code of the program.
  */
 export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs }: GuestLog): Bridge {
   const { parse, stringify } = JSON
@@ -54,7 +58,10 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
   freeze(ToolError.prototype)
   defineProperty(globalThis, 'ToolError', { value: ToolError, writable: true, configurable: true })
 
-  /** An error that came over the bridge; what it said is remembered, so that it ends the program unchanged. */
+  /**
+   * An error that came over the bridge; what it said is remembered, so that it ends the program
+   * unchanged.
+   */
   function toolError(tool: string, data: string): unknown {
     try {
       const { code, message, context } = parse(data)
@@ -66,7 +73,10 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     }
   }
 
-  /** What cannot be said as it is goes to the host without its arguments: a call that is refused is on the record, too. */
+  /**
+   * What cannot be said as it is goes to the host without its arguments: a call that is refused is
+   * on the record, too.
+   */
   function refuse(tool: unknown, details: string): Promise<unknown> {
     const id = cut(typeof tool === 'string' ? tool : typeof tool, 200)
     return entered(id, 'null', cut(details, limits.errorTextMax))
@@ -80,7 +90,10 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     open[issued] = entry
   }
 
-  /** The bound on open calls holds back, it does not refuse: a call beyond it is issued when a place is free. */
+  /**
+   * The bound on open calls holds back, it does not refuse: a call beyond it is issued when a place
+   * is free.
+   */
   function enter(entry: Entry): void {
     if (inFlight < limits.callsInFlightMax) {
       inFlight += 1
@@ -164,7 +177,10 @@ export function bridge(limits: GuestLimits, { warn, textOf, cut, take: takeLogs 
     resolve(value)
   }
 
-  /** A call that was never awaited is a call: what still waits for a place is issued as the program ends. */
+  /**
+   * A call that was never awaited is a call: what still waits for a place is issued as the program
+   * ends.
+   */
   function finish(ok: boolean, value: unknown): string {
     while (waitingFirst < waitingEnd) issueNext()
     if (!ok) return failure(value)

@@ -1,6 +1,12 @@
-/** A program's chance: `Math.random` and `crypto`, drawn from four words that the host derives from the run's seed. */
+/**
+ * A program's chance: `Math.random` and `crypto`, drawn from four words that the host derives from
+ * the run's seed.
+ */
 
-/** Runs inside the engine; see `bridge()` for what that allows. Answers the function that takes the four words. */
+/**
+ * Runs inside the engine; see `bridge()` for what that allows. Answers the function that takes the
+ * four words.
+ */
 export function chance(): (a: number, b: number, c: number, d: number) => void {
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, create } = Object
   const { apply } = Reflect

@@ -1,4 +1,7 @@
-/** The guest's log: lines wait here as text until the host takes the turn, and thrown values are put into words. */
+/**
+ * The guest's log: lines wait here as text until the host takes the turn, and thrown values are put
+ * into words.
+ */
 // biome-ignore-all lint/style/useTemplate: the engine makes a template literal a call of a method that the program may overwrite.
 
 /** What of `model/limits.ts` the guest itself must know; the host sends it. */

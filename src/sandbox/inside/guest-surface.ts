@@ -18,7 +18,10 @@ export function surface({ call, timer }: Bridge, { log, warn, textOf }: GuestLog
 
   const get = (answer: (name: string) => unknown) => (_: object, name: unknown) =>
     typeof name !== 'string' || name === 'then' || name === 'toJSON' ? undefined : answer(name)
-  /** Looks like an empty object that cannot be changed, and answers every name but those that the language asks for by itself. */
+  /**
+   * Looks like an empty object that cannot be changed, and answers every name but those that the
+   * language asks for by itself.
+   */
   const names = (answer: (name: string) => unknown): object =>
     new ProxyHere(freeze(create(null)), freeze(assign(create(null), { get: get(answer) })))
 

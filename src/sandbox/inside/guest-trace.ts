@@ -1,8 +1,11 @@
-/** The pure operations that a program does, by name: they wait here as text until the host takes the turn. */
+/**
+ * The pure operations that a program does, by name: they wait here as text until the host takes the
+ * turn.
+ */
 // biome-ignore-all lint/style/useTemplate: the engine makes a template literal a call of a method that the program may overwrite.
 import type { GuestLimits } from './guest-log.ts'
 
-export type GuestTrace = {
+type GuestTrace = {
   /** From now on operations are noted; without it nothing is changed. */
   begin(): void
   /** Members of the turn's object, with a comma before them; nothing where nothing was done. */
@@ -10,9 +13,10 @@ export type GuestTrace = {
 }
 
 /**
- * Runs inside the engine; see `bridge()` for what that allows. Each operation stands behind a proxy: it has the name, the length and the text
- * of what it stands for, and what it notes is out of the program's reach. An operation inside another one's function is part of that
- * one; the same one again and again counts once.
+ * Runs inside the engine; see `bridge()` for what that allows. Each operation stands behind a
+ * proxy: it has the name, the length and the text of what it stands for, and what it notes is out
+ * of the program's reach. An operation inside another one's function is part of that one; the same
+ * one again and again counts once.
  */
 export function guestTrace(limits: Pick<GuestLimits, 'operations' | 'operationsMax'>): GuestTrace {
   const { create, defineProperty, getOwnPropertyDescriptor } = Object

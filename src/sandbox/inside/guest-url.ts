@@ -1,4 +1,7 @@
-/** What the engine's `URL` lacks: parameters made from pairs and records, and the `searchParams` of a URL, kept in step with it. */
+/**
+ * What the engine's `URL` lacks: parameters made from pairs and records, and the `searchParams` of
+ * a URL, kept in step with it.
+ */
 
 /** Runs inside the engine; see `bridge()` for what that allows. */
 export function urls(): void {

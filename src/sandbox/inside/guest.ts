@@ -6,7 +6,9 @@ import { surface } from './guest-surface.ts'
 import { guestTrace } from './guest-trace.ts'
 import { urls } from './guest-url.ts'
 
-/** Present in the engine, taken away: each could observe the collector, another thread or real time. */
+/**
+ * Present in the engine, taken away: each could observe the collector, another thread or real time.
+ */
 export const removed = ['WeakRef', 'FinalizationRegistry', 'SharedArrayBuffer', 'Atomics', 'performance'] as const
 
 /** Not there, and not supplied: said in the description of the code surface. */
@@ -24,7 +26,10 @@ export const absent = [
 export const preludeFile = 'metier'
 export const programFile = 'program'
 
-/** An expression whose value the host keeps: `trace`, `begin`, `deliver`, `take`, `finish` and `warn`. The program never sees it. */
+/**
+ * An expression whose value the host keeps: `trace`, `begin`, `deliver`, `take`, `finish` and
+ * `warn`. The program never sees it.
+ */
 export function prelude(limits: GuestLimits): string {
   return `(() => {
 'use strict'

@@ -1,4 +1,7 @@
-/** Reads the engine and its extensions from the box, and has everything compiled that is the same for every program. */
+/**
+ * Reads the engine and its extensions from the box, and has everything compiled that is the same
+ * for every program.
+ */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { extensionNames, hardenEngine } from './engine.ts'

@@ -1,4 +1,7 @@
-/** One program in one engine: a turn is one delivery, every pending job, and then one line of text for the parent. */
+/**
+ * One program in one engine: a turn is one delivery, every pending job, and then one line of text
+ * for the parent.
+ */
 import { type ExtensionDescriptor, Intrinsics, JSException, type JSValueHandle, QuickJS } from 'quickjs-wasi'
 import { type Engine, type EngineLimit, limitOfTrap } from './engine.ts'
 import { preludeFile, programFile } from './guest.ts'
@@ -13,7 +16,9 @@ export type MachineParts = {
   roomBytes: number
   /** Compiled by `compilePrelude()` in this process: bytecode from elsewhere is never loaded. */
   prelude: Uint8Array
-  /** Called at every tick of the engine: the only moments in which a busy engine lets the host act. */
+  /**
+   * Called at every tick of the engine: the only moments in which a busy engine lets the host act.
+   */
   onTick(): void
 }
 export type StartMessage = {
@@ -31,7 +36,10 @@ export type Machine = {
   start(message: StartMessage): Promise<string>
   deliver(message: DeliverMessage): Promise<string>
   readonly over: boolean
-  /** Ends its program, if need be. True: it is as it was made, ready for another; false: nothing may be asked of it any more. */
+  /**
+   * Ends its program, if need be. True: it is as it was made, ready for another; false: nothing may
+   * be asked of it any more.
+   */
   reset(): boolean
 }
 
@@ -46,7 +54,10 @@ export const emptyTurn = '{"calls":[],"logs":[]}'
 
 const intrinsics = (Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMANCE)) >>> 0
 
-/** An engine with the prelude in it, ready for one program after another that want these limits, and to be traced or not. */
+/**
+ * An engine with the prelude in it, ready for one program after another that want these limits, and
+ * to be traced or not.
+ */
 export async function createMachine(parts: MachineParts, limits: MachineLimits, isTraced: boolean): Promise<Machine> {
   const { engine, module, extensions, roomBytes, prelude, onTick } = parts
   let now = 0
@@ -141,7 +152,10 @@ export async function createMachine(parts: MachineParts, limits: MachineLimits, 
     return call(finish, ok, ok ? settled.value : settled.error).consume((text) => text.toString())
   }
 
-  /** What ended the engine itself, or a text that it cannot read; what a running program throws is its promise's. */
+  /**
+   * What ended the engine itself, or a text that it cannot read; what a running program throws is
+   * its promise's.
+   */
   function fatalEnd(thrown: unknown): Record<string, unknown> {
     const limit = limitOf(thrown)
     if (limit !== null) return { ok: false, limit }
@@ -188,7 +202,10 @@ export async function compilePrelude(module: WebAssembly.Module, text: string): 
   return vm.compile(text, preludeFile)
 }
 
-/** Time is the turn's, chance is constant (the program's comes from the prelude), and nothing is written anywhere. */
+/**
+ * Time is the turn's, chance is constant (the program's comes from the prelude), and nothing is
+ * written anywhere.
+ */
 function wasiOf(memory: WebAssembly.Memory, now: () => number): Record<string, (...values: never[]) => number> {
   return {
     clock_time_get(_clock: number, _precision: bigint, at: number) {

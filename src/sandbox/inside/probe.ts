@@ -1,4 +1,7 @@
-/** Looks for ways out of the box, as code that had left the engine would, and says what it found as one line of JSON. */
+/**
+ * Looks for ways out of the box, as code that had left the engine would, and says what it found as
+ * one line of JSON.
+ */
 import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
@@ -10,7 +13,10 @@ export type ProbeReport = {
   limits: { data: number | null; stack: number | null; file: number | null; core: number | null; files: number | null }
 }
 
-/** What of the host can be found where the box is open; nothing, where there is only the process to be measured. */
+/**
+ * What of the host can be found where the box is open; nothing, where there is only the process to
+ * be measured.
+ */
 const [port, hostFile, hostFolder] = process.argv.slice(2)
 
 function works(act: () => void): boolean {
@@ -35,7 +41,10 @@ async function startsProcesses(): Promise<boolean> {
   return spawnSync(process.execPath, ['--version'], { timeout: 1000 }).error === undefined
 }
 
-/** Variables that came from the host, also where a process before us had them; the box has two of its own. */
+/**
+ * Variables that came from the host, also where a process before us had them; the box has two of
+ * its own.
+ */
 function environment(): string[] {
   const variables = Object.entries(process.env).map(([name, value]) => `${name}=${value}`)
   for (const file of ['/proc/self/environ', '/proc/1/environ']) {

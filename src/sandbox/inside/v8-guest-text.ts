@@ -1,7 +1,10 @@
-/** `URL`, `TextEncoder`, `TextDecoder`, `atob` and `btoa` for a bare V8: text goes to the host's own, and text comes back. */
+/**
+ * `URL`, `TextEncoder`, `TextDecoder`, `atob` and `btoa` for a bare V8: text goes to the host's
+ * own, and text comes back.
+ */
 
 /** Answers `=` and a text, or `!` and why there is none. */
-export type Ask = (act: string, first: string, second: string) => string
+type Ask = (act: string, first: string, second: string) => string
 
 /** Runs inside the engine; see `bridge()` for what that allows. */
 export function texts(ask: Ask): void {

@@ -1,4 +1,7 @@
-/** What a bare V8 lacks that the other engine has: a clock that stands still, `structuredClone`, `queueMicrotask`, and the prelude around them. */
+/**
+ * What a bare V8 lacks that the other engine has: a clock that stands still, `structuredClone`,
+ * `queueMicrotask`, and the prelude around them.
+ */
 import { prelude } from './guest.ts'
 import type { GuestLimits } from './guest-log.ts'
 import { texts } from './v8-guest-text.ts'
@@ -6,8 +9,11 @@ import { texts } from './v8-guest-text.ts'
 /** Present in V8 alone, taken away before the prelude takes away the rest. */
 const removedHere = ['WebAssembly', 'Intl', 'console'] as const
 
-/** Runs inside the engine. `Date` without arguments is the time that was set, and no other way leads to the real clock. */
-export function clock(): (now: number) => void {
+/**
+ * Runs inside the engine. `Date` without arguments is the time that was set, and no other way leads
+ * to the real clock.
+ */
+function clock(): (now: number) => void {
   const { defineProperty, getOwnPropertyDescriptors, defineProperties } = Object
   const { apply, construct } = Reflect
   const Real = Date
@@ -31,7 +37,7 @@ export function clock(): (now: number) => void {
 }
 
 /** Runs inside the engine. */
-export function builtIns(): void {
+function builtIns(): void {
   const { create, defineProperty, getPrototypeOf, keys, prototype: plain } = Object
   const { apply, construct } = Reflect
   const [resolved, then] = [Promise.resolve(), Promise.prototype.then]
@@ -115,8 +121,9 @@ export function builtIns(): void {
 }
 
 /**
- * An expression whose value is what the host keeps: how a program starts, how a result is delivered, and how a turn is taken. It is
- * given one function of the host, which turns text into text.
+ * An expression whose value is what the host keeps: how a program starts, how a result is
+ * delivered, and how a turn is taken. It is given one function of the host, which turns text into
+ * text.
  */
 export function v8Prelude(limits: GuestLimits): string {
   return `((ask) => {
@@ -154,7 +161,10 @@ return {
     setClock(now)
     deliver(call, ok, text)
   },
-  /** Puts the end into words, where there is one; what that sets off is drained before the turn is taken. */
+  /**
+   * Puts the end into words, where there is one; what that sets off is drained before the turn is
+   * taken.
+   */
   conclude() {
     if (settled !== null) end = finish(settled.ok, settled.value)
   },

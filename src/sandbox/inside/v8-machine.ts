@@ -1,4 +1,7 @@
-/** One program in one isolate of V8: the same turns as in the other engine, bounded by time instead of ticks. */
+/**
+ * One program in one isolate of V8: the same turns as in the other engine, bounded by time instead
+ * of ticks.
+ */
 import { createRequire } from 'node:module'
 import { programFile } from './guest.ts'
 import type { GuestLimits } from './guest-log.ts'
@@ -22,7 +25,7 @@ type Isolate = {
   createContextSync(): Context
   dispose(): void
 }
-export type IsolatedVm = {
+type IsolatedVm = {
   Isolate: new (options: { memoryLimit: number }) => Isolate
   Callback: new (act: (...values: unknown[]) => unknown) => unknown
 }
@@ -52,7 +55,10 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
   let over = false
   let until = 0
 
-  /** A rejection that nobody handled is thrown here after the work was done: it is no end of anything, and is not told. */
+  /**
+   * A rejection that nobody handled is thrown here after the work was done: it is no end of
+   * anything, and is not told.
+   */
   function call(target: Reference, ...values: unknown[]): unknown {
     try {
       return target.applySync(undefined, values, { timeout: Math.max(1, Math.ceil(until - performance.now())) })

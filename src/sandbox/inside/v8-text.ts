@@ -1,4 +1,7 @@
-/** The host's side of text for a bare V8: Node's own `URL`, encodings and base64, asked with text alone. */
+/**
+ * The host's side of text for a bare V8: Node's own `URL`, encodings and base64, asked with text
+ * alone.
+ */
 
 const names = [
   'href',

@@ -1,4 +1,7 @@
-/** The part of WebAssembly that the box uses: Node has it, the types of neither the language nor Node do. */
+/**
+ * The part of WebAssembly that the box uses: Node has it, the types of neither the language nor
+ * Node do.
+ */
 declare namespace WebAssembly {
   interface Module {
     readonly __brand: 'Module'

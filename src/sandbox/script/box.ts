@@ -1,16 +1,21 @@
-/** One box for one script: opened ahead with its interpreter waiting, used once, and gone without a trace. */
+/**
+ * One box for one script: opened ahead with its interpreter waiting, used once, and gone without a
+ * trace.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { AppError, limits } from '#model'
 import { type Capture, capture } from './capture.ts'
 import type { Group } from './cgroup.ts'
+import type { Received } from './outputs.ts'
 import type { BoxPlan, Driver } from './plan.ts'
 import { startBox } from './start.ts'
 import { killGroup, killRest } from './starting.ts'
+import { followStatus } from './status.ts'
 import { watchMemory } from './watch.ts'
 
-export type StopReason = 'timeout' | 'flood' | 'memory' | 'cancelled' | 'closed'
+type StopReason = 'timeout' | 'outputs' | 'flood' | 'memory' | 'cancelled' | 'closed'
 
 /** How it was with a script, as plain facts. */
 export type End = {
@@ -25,6 +30,8 @@ export type End = {
   firstByteMs: number | null
   /** How the outermost process of the box ended. */
   died: string
+  /** Null where nothing was asked for, or the box ended before. */
+  outputs: Received | Error | null
 }
 
 export type Box = {
@@ -36,7 +43,7 @@ export type Box = {
   gone: Promise<void>
 }
 
-export type BoxOptions = {
+type BoxOptions = {
   plan: BoxPlan
   driver: Driver
   group: Group | null
@@ -56,7 +63,7 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
   }
   const stdout = capture(pipes.stdout, () => stop('flood'))
   const stderr = capture(pipes.stderr, () => stop('flood'))
-  const status = listen(pipes.status)
+  const status = followStatus(pipes.status, plan.outputs)
   const over = untilOver(child, [pipes.stdout, pipes.stderr, pipes.status], group).finally(() => {
     alive = false
     pipes.stdin.destroy()
@@ -86,7 +93,13 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
     },
     async run(script, timeoutMs, signal) {
       const started = performance.now()
-      const timer = setTimeout(() => stop('timeout'), timeoutMs)
+      let timer = setTimeout(() => stop('timeout'), timeoutMs)
+      if (plan.outputs) {
+        void status.exited.then(() => {
+          clearTimeout(timer)
+          timer = setTimeout(() => stop('outputs'), limits.scriptOutputFilesMsMax)
+        })
+      }
       const onAbort = () => stop('cancelled')
       if (signal?.aborted) onAbort()
       signal?.addEventListener('abort', onAbort)
@@ -99,28 +112,11 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
       signal?.removeEventListener('abort', onAbort)
       const first = [stdout.firstAt, stderr.firstAt].filter((at) => at !== null)
       const firstByteMs = first.length > 0 ? Math.min(...first) - started : null
-      return { ...end, exitCode: status.exitCode(), stopped, stdout, stderr, ms: end.at - started, firstByteMs }
+      const ended = { ...end, exitCode: status.exitCode(), outputs: await status.outputs }
+      return { ...ended, stopped, stdout, stderr, ms: end.at - started, firstByteMs }
     },
     stop,
     gone,
-  }
-}
-
-/** The first process says `r` when it is ready, and `e` with the exit code at the script's end. */
-function listen(status: Socket): { ready: Promise<null>; exitCode(): number | null } {
-  let told = ''
-  const ready = new Promise<null>((resolve) => {
-    status.on('data', (chunk: Buffer) => {
-      told = (told + chunk).slice(0, 16)
-      if (told.startsWith('r')) resolve(null)
-    })
-  })
-  return {
-    ready,
-    exitCode() {
-      const code = /^re(\d{1,3})/.exec(told)?.[1]
-      return code === undefined ? null : Number(code)
-    },
   }
 }
 

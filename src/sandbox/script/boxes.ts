@@ -1,7 +1,9 @@
 /**
- * Scripts in boxes. A request goes in and the script's own result comes out, with a report of how well its box was closed;
- * what is too weak, too large or too late is refused with one code each. No script runs without a box.
+ * Scripts in boxes. A request goes in and the script's own result comes out, with a report of how
+ * well its box was closed; what is too weak, too large or too late is refused with one code each.
+ * No script runs without a box.
  */
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, type IsolationReport, limits } from '#model'
 import type { Box } from './box.ts'
@@ -13,6 +15,7 @@ import { parseInterpreter } from './interpreter.ts'
 import { type LanguageState, languageStates, refuseMissing } from './language.ts'
 import { parseOutbound } from './outbound.ts'
 import { outcomeOf, type ScriptResult } from './outcome.ts'
+import { giveOutputs, type Received } from './outputs.ts'
 import { type ScriptTier, scriptTiers } from './plan.ts'
 import { openRatchet } from './ratchet.ts'
 import { withWayOut } from './report.ts'
@@ -20,26 +23,34 @@ import { type CheckedRequest, parseRequest, type ScriptRequest } from './request
 import { openStock } from './stock.ts'
 import { openTiers } from './tiers.ts'
 import { openTurnstile } from './turnstile.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
+import { type BoxExtras, openWorkshop, type Workshop } from './workshop.ts'
 
 export type ScriptBoxesOptions = {
-  /** State: the root of boxes, what was compiled ahead, what was tried, and the tier that was used before. */
+  /**
+   * State: the root of boxes, what was compiled ahead, what was tried, and the tier that was used
+   * before.
+   */
   folder: string
   /** No script runs at a weaker one. */
   minTier?: ScriptTier
   /** What a script may reach, as `host:port`. */
   outbound?: readonly string[]
-  /** Where programs are looked for, as in PATH; beside it, where Métier itself may have put them. */
+  /**
+   * Where programs are looked for, as in PATH; beside it, where Métier itself may have put them.
+   */
   path?: string
   /** undefined: looked for; null: none. */
   bwrap?: string | null
   runsc?: string | null
-  /** A folder with the root of another system, instead of this one's `/usr`; undefined: what was chosen here, null: this one. */
+  /**
+   * A folder with the root of another system, instead of this one's `/usr`; undefined: what was
+   * chosen here, null: this one.
+   */
   image?: string | null
   poolSize?: number
 }
 
-export type TierState = { tier: ScriptTier; ok: boolean; detail: string; fix?: string }
+type TierState = { tier: ScriptTier; ok: boolean; detail: string; fix?: string }
 
 export type ScriptBoxes = {
   run(request: ScriptRequest): Promise<ScriptResult>
@@ -85,12 +96,12 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
     const tier = await tiers.choose(checked.tier)
     refuseMissing(await workshop(), wayOut ? [interpreter, 'python'] : [interpreter])
     openRatchet(folder, 'script').use(tier.tier)
-    await turnstile.enter(checked.signal)
+    const leave = await turnstile.enter(checked.signal)
     try {
-      const box = await stock.take(tier, interpreter, wayOut)
+      const box = await stock.take(tier, interpreter, extrasOf(checked, wayOut))
       return await runIn(box, checked, wayOut ? withWayOut(tier.report) : tier.report)
     } finally {
-      turnstile.leave()
+      leave()
     }
   }
 
@@ -147,13 +158,22 @@ export function openScriptBoxesWith(filter: Filter, options: ScriptBoxesOptions)
   }
 }
 
+function extrasOf({ outputs, workspace: view, script: text }: CheckedRequest, wayOut: BoxExtras['wayOut']): BoxExtras {
+  return { outputs, ...(wayOut && { wayOut }), ...(view && { workspace: { view, text } }) }
+}
+
+const nothing: Received = { files: [], missing: [] }
+
 async function runIn(box: Box, request: CheckedRequest, isolation: IsolationReport): Promise<ScriptResult> {
   try {
     await fillInputs(join(box.plan.folder, 'inputs'), request.inputs)
     const end = await box.run(request.script, request.timeoutMs, request.signal)
-    return outcomeOf(end, request, isolation)
+    const outcome = outcomeOf(end, request, isolation)
+    const received = end.outputs instanceof Error || end.outputs === null ? nothing : end.outputs
+    return { ...outcome, outputs: await giveOutputs(received, request.onOutput), missing: received.missing }
   } finally {
     box.stop('closed')
     await box.gone
+    if (box.plan.outputs) await rm(box.plan.outputs.folder, { recursive: true, force: true })
   }
 }

@@ -1,15 +1,18 @@
-/** The driver of tier `os`: namespaces, a filter of system calls and an unprivileged user, put together by bubblewrap. */
+/**
+ * The driver of tier `os`: namespaces, a filter of system calls and an unprivileged user, put
+ * together by bubblewrap.
+ */
 import { join } from 'node:path'
 import { limits } from '#model'
-import type { BoxPlan, Driver } from './plan.ts'
+import { type BoxPlan, type Driver, firstProcess } from './plan.ts'
 
 /**
- * Who the script is. `switched`: root makes the box and becomes nobody for real before the script starts. `mapped`: inside a
- * namespace of users, nobody stands for whoever we are.
+ * Who the script is. `switched`: root makes the box and becomes nobody for real before the script
+ * starts. `mapped`: inside a namespace of users, nobody stands for whoever we are.
  */
-export type BubblewrapUser = 'switched' | 'mapped'
+type BubblewrapUser = 'switched' | 'mapped'
 
-export type BubblewrapOptions = {
+type BubblewrapOptions = {
   bwrap: string
   user: BubblewrapUser
   isRoot: boolean
@@ -21,7 +24,10 @@ export type BubblewrapOptions = {
 const nobody = '65534'
 /** The kernel counts the tasks of a user: where no group does, each box has a user of its own. */
 const firstOwn = 2_000_000_000
-/** Of a single process, where the memory of all is measured: wide enough for the measuring to come first and say what happened. */
+/**
+ * Of a single process, where the memory of all is measured: wide enough for the measuring to come
+ * first and say what happened.
+ */
 const leeway = 4
 
 export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: BubblewrapOptions): Driver {
@@ -36,13 +42,7 @@ export function bubblewrapDriver({ bwrap, user, isRoot, seccomp, bounded }: Bubb
       ...Object.entries(plan.environment).flatMap(([name, value]) => ['--setenv', name, value]),
       ...walls(plan),
       ...(seccomp ? ['--seccomp', '4'] : []),
-      ...[
-        '--',
-        ...become(user, bounded.tasks ? nobody : String(firstOwn + plan.serial)),
-        '/bin/sh',
-        '-c',
-        plan.launcher,
-      ],
+      ...['--', ...become(user, bounded.tasks ? nobody : String(firstOwn + plan.serial)), ...firstProcess(plan)],
     ],
     groupBounds: ({ bounds }) => bounds,
     limitsTasks: !bounded.tasks,
@@ -72,7 +72,10 @@ function namespaces(user: BubblewrapUser): string[] {
   return [...shared, '--cap-drop', 'ALL', ...toBecomeNobody.flatMap((name) => ['--cap-add', name])]
 }
 
-/** Root of a namespace that maps us would be root on the host's files: as root we change the user instead. */
+/**
+ * Root of a namespace that maps us would be root on the host's files: as root we change the user
+ * instead.
+ */
 function become(user: BubblewrapUser, id: string): string[] {
   if (user === 'mapped') return []
   const without = ['--clear-groups', '--bounding-set', '-all', '--inh-caps', '-all']
@@ -80,16 +83,17 @@ function become(user: BubblewrapUser, id: string): string[] {
 }
 
 /**
- * Whoever changed its user no longer dies with its parent, and bubblewrap gave up the right to kill it. So bubblewrap itself is
- * the first process of a namespace: with the first the kernel kills all.
+ * Whoever changed its user no longer dies with its parent, and bubblewrap gave up the right to kill
+ * it. So bubblewrap itself is the first process of a namespace: with the first the kernel kills
+ * all.
  */
 function mortal(user: BubblewrapUser): string[] {
   if (user === 'mapped') return []
   return ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--', '/usr/bin/unshare', '--pid', '--fork', '--kill-child', '--']
 }
 
-/** Everything is read-only but `/tmp` and `/dev/shm`, which have a size. */
-function walls({ view, folder, outbound, bounds }: BoxPlan): string[] {
+/** Everything is read-only but `/tmp`, `/dev/shm` and `/outputs`, which have a size. */
+function walls({ view, folder, outbound, outputs, bounds, cwd }: BoxPlan): string[] {
   const sized = (bytes: number, path: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', path]
   return [
     ...['--ro-bind', view.skeleton, '/'],
@@ -100,7 +104,8 @@ function walls({ view, folder, outbound, bounds }: BoxPlan): string[] {
     ...['--remount-ro', '/dev'],
     ...sized(bounds.diskBytes, '/tmp'),
     ...['--ro-bind', join(folder, 'inputs'), '/inputs'],
+    ...(outputs ? sized(limits.scriptOutputFilesBytesMax, '/outputs') : []),
     ...(outbound ? ['--ro-bind', outbound, '/box/outbound'] : []),
-    ...['--chdir', '/tmp'],
+    ...['--chdir', cwd],
   ]
 }

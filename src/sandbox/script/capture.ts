@@ -1,10 +1,15 @@
-/** What a script printed, as much as is kept of it: the rest is counted, and too much of it stops the script. */
+/**
+ * What a script printed, as much as is kept of it: the rest is counted, and too much of it stops
+ * the script.
+ */
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { limits } from '#model'
 
 export type Capture = {
-  /** At most this many bytes as text; what is no UTF-8 is replaced, and no character is cut in two. */
+  /**
+   * At most this many bytes as text; what is no UTF-8 is replaced, and no character is cut in two.
+   */
   text(bytesMax?: number): string
   readonly truncated: boolean
   /** When the first byte came. */

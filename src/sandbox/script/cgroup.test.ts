@@ -1,4 +1,7 @@
-/** The names and values of limits, for both versions of control groups; what they do is shown by the boxes themselves. */
+/**
+ * The names and values of limits, for both versions of control groups; what they do is shown by the
+ * boxes themselves.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { settings } from './cgroup.ts'

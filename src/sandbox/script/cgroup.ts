@@ -1,4 +1,7 @@
-/** Limits that hold for a whole box together: control groups of the kernel, version 1 or 2, where we may make them. */
+/**
+ * Limits that hold for a whole box together: control groups of the kernel, version 1 or 2, where we
+ * may make them.
+ */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,7 +10,10 @@ import { ownerName } from './owner.ts'
 
 export type Resource = 'memory' | 'pids' | 'cpu'
 export type Bounds = { memoryBytes: number; tasks: number; cpus: number }
-/** The folders below which groups can be made, by resource; with version 2 they are one and the same. */
+/**
+ * The folders below which groups can be made, by resource; with version 2 they are one and the
+ * same.
+ */
 export type Places = { version: 1 | 2; folders: Partial<Record<Resource, string>> }
 
 export type Group = {
@@ -22,7 +28,10 @@ export type Group = {
 export const groupPrefix = 'metier-box-'
 let made = 0
 
-/** What each limit is called. A question mark: some kernels do not have it, and the box holds without. */
+/**
+ * What each limit is called. A question mark: some kernels do not have it, and the box holds
+ * without.
+ */
 export function settings(version: 1 | 2, resource: Resource, { memoryBytes, tasks, cpus }: Bounds): [string, string][] {
   const period = 100_000
   if (resource === 'pids') return [['pids.max', String(tasks)]]

@@ -1,9 +1,15 @@
-/** What a script finds in its environment: nothing of ours, only what its language and its way out need. */
+/**
+ * What a script finds in its environment: nothing of ours, only what its language and its way out
+ * need.
+ */
 import type { Interpreter } from './interpreter.ts'
 
 const always = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' }
 
-/** The same when the standard library is compiled ahead and when a script is: else nothing of it would be found again. */
+/**
+ * The same when the standard library is compiled ahead and when a script is: else nothing of it
+ * would be found again.
+ */
 const go = {
   GOCACHE: '/box/go-cache',
   GOPATH: '/tmp/go',
@@ -14,7 +20,7 @@ const go = {
   CGO_ENABLED: '0',
 }
 
-export type EnvironmentOptions = {
+type EnvironmentOptions = {
   interpreter: Interpreter
   outbound: boolean
   /** Where Go is in the box. */

@@ -1,14 +1,15 @@
 /** Where the parts of a box are on this machine. */
-import { createHash } from 'node:crypto'
+
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { sha256 } from '#model'
 import type { ScriptTier } from './plan.ts'
 
 export const usualPath = '/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin'
 
 export type Binaries = Record<ScriptTier, string | null>
-export type BinaryOptions = { bwrap?: string | null; runsc?: string | null; path: string }
+type BinaryOptions = { bwrap?: string | null; runsc?: string | null; path: string }
 
 /** Of runsc first the build that was tested, where our own recipe and Go's put it. */
 export function findBinaries({ bwrap, runsc, path }: BinaryOptions): Binaries {
@@ -30,13 +31,16 @@ function firstOf(files: string[]): string | null {
   return files.find((file) => existsSync(file)) ?? null
 }
 
-/** System calls that are refused: as a program for the kernel, null where none is known for this machine, and by name. */
+/**
+ * System calls that are refused: as a program for the kernel, null where none is known for this
+ * machine, and by name.
+ */
 export type Filter = { program: Buffer | null; names: readonly string[] }
 
 /** The program as a file that each box opens anew. */
 export function writeFilter(folder: string, { program }: Filter): string | null {
   if (program === null) return null
-  const file = join(folder, `seccomp-${createHash('sha256').update(program).digest('hex').slice(0, 16)}`)
+  const file = join(folder, `seccomp-${sha256(program).slice(0, 16)}`)
   if (existsSync(file)) return file
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(`${file}.${process.pid}.new`, program, { mode: 0o600 })

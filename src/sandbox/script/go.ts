@@ -1,5 +1,8 @@
-/** Go in a box: the toolchain of the host, and its standard library compiled once, since without that a script takes seconds. */
-import { createHash } from 'node:crypto'
+/**
+ * Go in a box: the toolchain of the host, and its standard library compiled once, since without
+ * that a script takes seconds.
+ */
+
 import {
   chmodSync,
   existsSync,
@@ -12,6 +15,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { sha256 } from '#model'
 import { inPath } from './find.ts'
 import { isOrphan, ownerName } from './owner.ts'
 import type { Bind, View } from './view.ts'
@@ -21,11 +25,16 @@ export type GoToolchain = {
   root: string
   inside: string
   version: string
-  /** What was compiled ahead for exactly this toolchain at exactly this place; null: nothing yet. */
+  /**
+   * What was compiled ahead for exactly this toolchain at exactly this place; null: nothing yet.
+   */
   cache: string | null
 }
 
-/** The first toolchain there is; below `/usr` it stays where it is, since its parts are linked to each other. */
+/**
+ * The first toolchain there is; below `/usr` it stays where it is, since its parts are linked to
+ * each other.
+ */
 export function findGo(folder: string, { binds, blanks }: View, path: string): GoToolchain | null {
   const places = ['/usr/local/go/bin/go', ...inPath('go', path), '/usr/lib/go/bin/go']
   for (const binary of places.filter((file) => existsSync(file))) {
@@ -45,7 +54,10 @@ export function goBinds({ root, inside, cache }: GoToolchain): Bind[] {
   return [...toolchain, ...(cache ? [{ from: cache, to: '/box/go-cache' }] : [])]
 }
 
-/** `compile` fills the folder it is given; only what it finished is kept, and what that replaces goes. */
+/**
+ * `compile` fills the folder it is given; only what it finished is kept, and what that replaces
+ * goes.
+ */
 export async function primeGo(
   folder: string,
   go: GoToolchain,
@@ -75,8 +87,6 @@ function isReplaced(name: string): boolean {
 }
 
 function cacheOf(folder: string, { root, inside, version }: Omit<GoToolchain, 'cache'>): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([root, inside, version]))
-    .digest('hex')
+  const digest = sha256(JSON.stringify([root, inside, version]))
   return join(folder, `go-cache-${digest.slice(0, 16)}`)
 }

@@ -2,13 +2,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '#model'
-import type { BoxPlan, Driver } from './plan.ts'
+import { type BoxPlan, type Driver, firstProcess } from './plan.ts'
 
 /** How gVisor gets hold of system calls; the faster one first. */
 export const platforms = ['systrap', 'ptrace'] as const
-export type Platform = (typeof platforms)[number]
+type Platform = (typeof platforms)[number]
 
-export type GvisorOptions = {
+type GvisorOptions = {
   runsc: string
   platform: Platform
   isRoot: boolean
@@ -39,7 +39,8 @@ export function gvisorDriver({ runsc, platform, isRoot, stateFolder, refusals }:
       const dyingWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
       return [...dyingWithUs, runsc, ...options, 'run', '--pass-fd=3:3', `--bundle=${bundle}`, plan.id]
     },
-    // The kernel of the box counts too, and its threads count as tasks: the promise to the script is kept inside.
+    // The kernel of the box counts too, and its threads count as tasks: the promise to the script
+    // is kept inside.
     groupBounds: ({ bounds }) => ({
       ...bounds,
       memoryBytes: bounds.memoryBytes + limits.scriptSentryBytesMax,
@@ -60,7 +61,7 @@ export function gvisorDriver({ runsc, platform, isRoot, stateFolder, refusals }:
 
 /** The container, as the Open Container Initiative describes one. */
 function configOf(plan: BoxPlan, refusals: readonly string[]): object {
-  const { launcher, environment, view, bounds } = plan
+  const { environment, view, bounds } = plan
   const none = { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] }
   const most = {
     RLIMIT_NOFILE: limits.scriptFilesMax,
@@ -73,9 +74,9 @@ function configOf(plan: BoxPlan, refusals: readonly string[]): object {
     process: {
       terminal: false,
       user: { uid: 65534, gid: 65534 },
-      args: ['/bin/sh', '-c', launcher],
+      args: firstProcess(plan),
       env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-      cwd: '/tmp',
+      cwd: plan.cwd,
       capabilities: none,
       noNewPrivileges: true,
       rlimits: Object.entries(most).map(([type, value]) => ({ type, soft: value, hard: value })),
@@ -93,7 +94,7 @@ function configOf(plan: BoxPlan, refusals: readonly string[]): object {
   }
 }
 
-function mountsOf({ view, folder, outbound, bounds }: BoxPlan): object[] {
+function mountsOf({ view, folder, outbound, outputs, bounds }: BoxPlan): object[] {
   const closed = ['nosuid', 'nodev']
   const bind = (from: string, to: string, writable = false) => {
     return { destination: to, type: 'bind', source: from, options: ['rbind', writable ? 'rw' : 'ro', ...closed] }
@@ -109,6 +110,7 @@ function mountsOf({ view, folder, outbound, bounds }: BoxPlan): object[] {
     ...view.binds.map(({ from, to, writable }) => bind(from, to, writable)),
     ...view.blanks.map((path) => sized(path, 4096, 'ro')),
     bind(join(folder, 'inputs'), '/inputs'),
+    ...(outputs ? [sized('/outputs', limits.scriptOutputFilesBytesMax, 'mode=1777')] : []),
     ...(outbound ? [bind(outbound, '/box/outbound')] : []),
   ]
 }

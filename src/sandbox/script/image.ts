@@ -1,4 +1,7 @@
-/** Another system in the place of this one's `/usr`: a folder that holds its root, or the archive that a container was exported to. */
+/**
+ * Another system in the place of this one's `/usr`: a folder that holds its root, or the archive
+ * that a container was exported to.
+ */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -42,7 +45,10 @@ export function rememberImage(folder: string, image: string | null): void {
   renameSync(`${fileOf(folder)}.new`, fileOf(folder))
 }
 
-/** A folder stays where it is; an archive is unpacked once, below the state folder, readable and without the rights of others. */
+/**
+ * A folder stays where it is; an archive is unpacked once, below the state folder, readable and
+ * without the rights of others.
+ */
 export async function openImage(folder: string, source: string): Promise<string> {
   const path = resolve(source)
   const found = statSync(path, { throwIfNoEntry: false })

@@ -1,29 +1,34 @@
-/** The files that a script may read: checked, then copied into the box's own folder at the last moment. */
+/**
+ * The files that a script may read: checked, then copied into the box's own folder at the last
+ * moment.
+ */
 import { constants } from 'node:fs'
 import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises'
-import { dirname, join, posix } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AppError, limits } from '#model'
+import { parseBoxPath, refuseOverlaps } from './box-path.ts'
 
-/** `path` is where the script finds it, below `/inputs/`; `source` is a file of the host or its bytes. */
+/**
+ * `path` is where the script finds it, below `/inputs/`; `source` is a file of the host or its
+ * bytes.
+ */
 export type ScriptInput = { path: string; source: string | AsyncIterable<Uint8Array> }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
 
-/** The same inputs, each with a normalised path; refuses what lies elsewhere and what would lie on another. */
+/**
+ * The same inputs, each with a normalised path; refuses what lies elsewhere and what would lie on
+ * another.
+ */
 export function parseInputs(inputs: unknown): ScriptInput[] {
   if (inputs === undefined) return []
   if (!Array.isArray(inputs)) throw refusal('must be a list of paths and sources')
   if (inputs.length > limits.scriptInputsMax) throw refusal(`must be at most ${limits.scriptInputsMax}`, inputs.length)
   const parsed = inputs.map(parseInput)
-  const paths = new Set<string>()
-  for (const { path } of parsed) {
-    if (paths.has(path)) throw refusal('must have different paths', path)
-    paths.add(path)
-  }
-  for (const { path } of parsed) {
-    const above = [...paths].find((other) => path.startsWith(`${other}/`))
-    if (above) throw refusal(`cannot be both a file and a folder: "${above}"`, path)
-  }
+  refuseOverlaps(
+    parsed.map(({ path }) => path),
+    refusal,
+  )
   return parsed
 }
 
@@ -32,14 +37,7 @@ function parseInput(input: unknown): ScriptInput {
   if (typeof path !== 'string' || path === '') throw refusal('must each have a path', path)
   const isSource = typeof source === 'string' || (typeof source === 'object' && Symbol.asyncIterator in source)
   if (!isSource) throw refusal('must each have a source', path)
-  const normal = posix.normalize(path)
-  const isInside = normal.startsWith('/inputs/') && !normal.endsWith('/')
-  if (!isInside) throw refusal('must have an absolute path below /inputs/', path)
-  const isNameable = normal.split('/').every((part) => Buffer.byteLength(part) <= 255)
-  const isShort = Buffer.byteLength(normal) <= limits.scriptInputPathBytesMax
-  if (/[\x00-\x1f\x7f]/.test(normal) || !isNameable || !isShort)
-    throw refusal('must have a path that can be a name', path)
-  return { path: normal, source }
+  return { path: parseBoxPath('/inputs/', path, refusal), source }
 }
 
 function refusal(details: string, value?: unknown): AppError {
@@ -47,7 +45,10 @@ function refusal(details: string, value?: unknown): AppError {
   return new AppError('INVALID_INPUT_PARAM', `Cannot run the script: its inputs ${details}`, context)
 }
 
-/** Copies everything below `folder`, which is `/inputs` of the box. Nothing there can be a link: only we write to it. */
+/**
+ * Copies everything below `folder`, which is `/inputs` of the box. Nothing there can be a link:
+ * only we write to it.
+ */
 export async function fillInputs(folder: string, inputs: ScriptInput[]): Promise<void> {
   let left = limits.scriptInputsBytesMax
   for (const { path, source } of inputs) {
@@ -74,7 +75,10 @@ async function makeFolders(root: string, folder: string): Promise<void> {
   await chmod(folder, 0o755)
 }
 
-/** A plain file and no link: a link in a folder that others can write to would show the script what it points at. */
+/**
+ * A plain file and no link: a link in a folder that others can write to would show the script what
+ * it points at.
+ */
 async function* readFile(path: string): AsyncGenerator<Uint8Array> {
   const file = await openPlain(path)
   try {

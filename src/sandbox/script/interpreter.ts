@@ -1,5 +1,6 @@
 /** The languages of scripts: their names, and what the first process of a box does for each. */
 import { AppError, limits } from '#model'
+import { handOut } from './outputs.ts'
 
 export const interpreters = ['python', 'bash', 'go'] as const
 export type Interpreter = (typeof interpreters)[number]
@@ -19,15 +20,22 @@ export function parseInterpreter(name: unknown): Interpreter {
   throw new AppError('SANDBOX_INVALID_INTERPRETER', message, { interpreter: name, allowed_values: allowed })
 }
 
-/** Each waits for the end of its input with everything else done, and leaves nothing on it for the script to read. */
+/**
+ * Each waits for the end of its input with everything else done, and leaves nothing on it for the
+ * script to read.
+ */
 const starts: Record<Interpreter, string> = {
   python: 'exec python3 -',
-  // Read to its end first: a command of the script that reads its input would eat the lines that follow it. By the shell itself,
-  // since every process more is milliseconds in gVisor, and by number, since otherwise it would read byte by byte.
+  // Read to its end first: a command of the script that reads its input would eat the lines that
+  // follow it. By the shell itself, since every process more is milliseconds in gVisor, and by
+  // number, since otherwise it would read byte by byte.
   bash: `exec bash -c 'IFS= read -rN ${limits.scriptBytesMax} s; exec </dev/null; eval "unset -v s;$s"'`,
   // Built, then run: "go run" would hide the exit code.
   go: 'cat >/tmp/main.go; exec </dev/null; "$GOROOT/bin/go" build -o /tmp/main /tmp/main.go && exec /tmp/main',
 }
+
+/** By its name, as a person would; the end of the input says that it may begin. */
+const file = 'cat >/dev/null; exec </dev/null; exec python3 "$BOX_SCRIPT"'
 
 /** Listens where programs look for a proxy, and carries each connection to our own socket. */
 const forwarder = `
@@ -48,27 +56,33 @@ while True:
     except (OSError, RuntimeError): inner.close()
 `
 
-export type LaunchOptions = {
+type LaunchOptions = {
   interpreter: Interpreter
   outbound: boolean
+  /** Whether files are handed out at the end. */
+  outputs: boolean
   /** Whether the first process must bound the number of tasks, for want of anybody else. */
   limitsTasks: boolean
+  /** Whether the script is a file of the folder it works in. */
+  isFile?: boolean
 }
 
 /**
- * The first process of a box. It stays, so that signals work as elsewhere, what the script leaves running is buried, and
- * the exit code is told by someone else than the script.
+ * The first process of a box. It stays, so that signals work as elsewhere, what the script leaves
+ * running is buried, and the exit code is told by someone else than the script.
  */
-export function launcher({ interpreter, outbound, limitsTasks }: LaunchOptions): string {
+export function launcher({ interpreter, outbound, outputs, limitsTasks, isFile }: LaunchOptions): string {
   return [
     'exec 4>&2 2>/dev/null',
     ...(limitsTasks ? [`ulimit -p ${limits.scriptTasksMax} || ulimit -u ${limits.scriptTasksMax} || exit 1`] : []),
     ...(outbound ? [`python3 -c '${forwarder}' </dev/null >/dev/null 3>&- 4>&- || exit 1`] : []),
-    'printf r >&3',
-    `(${starts[interpreter]}) 2>&4 3>&- 4>&-`,
-    'printf "e%d" $? >&3',
+    'echo r >&3',
+    `(${isFile ? file : starts[interpreter]}) 2>&4 3>&- 4>&-`,
+    // On a line of its own, whatever stands before it.
+    'printf "\\ne%d\\n" $? >&3',
+    ...(outputs ? [handOut] : []),
   ].join('\n')
 }
 
 /** The first process of the box in which Go's standard library is compiled ahead of all scripts. */
-export const primer = 'printf r >&3; cat; "$GOROOT/bin/go" build std; printf "e%d" $? >&3'
+export const primer = 'echo r >&3; cat; "$GOROOT/bin/go" build std; echo "e$?" >&3'

@@ -1,4 +1,7 @@
-/** The only way out of a box: a proxy of ours on a socket, which reaches what the configuration lists and tells of each connection. */
+/**
+ * The only way out of a box: a proxy of ours on a socket, which reaches what the configuration
+ * lists and tells of each connection.
+ */
 import { lookup } from 'node:dns/promises'
 import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs'
 import { BlockList, connect, createServer, isIP, type Socket } from 'node:net'
@@ -13,7 +16,7 @@ export type WayOut = {
   /** Where the list stands, as a refusal names it. */
   listedIn?: string
 }
-export type Outbound = { folder: string; close(): void }
+type Outbound = { folder: string; close(): void }
 
 type Destination = { host: string; port: number }
 type Asked = Destination & { head: string | null }
@@ -100,7 +103,10 @@ function readHead(inner: Socket): Promise<{ head: string; rest: Buffer }> {
   })
 }
 
-/** For a tunnel only where to; for a plain request also what to send on: one request, as the server itself wants it. */
+/**
+ * For a tunnel only where to; for a plain request also what to send on: one request, as the server
+ * itself wants it.
+ */
 function parseHead(head: string): Asked | null {
   const [first = '', ...fields] = head.split('\r\n')
   const [, tunnel] = /^CONNECT (\S+) HTTP\/1\.[01]$/.exec(first) ?? []
@@ -116,7 +122,9 @@ function parseHead(head: string): Asked | null {
   return { ...found, head: [`${method} ${target} HTTP/1.1`, ...kept, 'Connection: close', '', ''].join('\r\n') }
 }
 
-/** What no name should lead to: this machine, and addresses that are asked for secrets in a cloud. */
+/**
+ * What no name should lead to: this machine, and addresses that are asked for secrets in a cloud.
+ */
 const inner = new BlockList()
 inner.addSubnet('127.0.0.0', 8)
 inner.addSubnet('0.0.0.0', 8)

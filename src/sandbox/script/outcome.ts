@@ -1,6 +1,7 @@
 /** What became of a script: its result, or the one code that says why there is none. */
 import { AppError, type IsolationReport, limits } from '#model'
 import type { End } from './box.ts'
+import type { MissingOutput, ScriptOutput } from './outputs.ts'
 import type { CheckedRequest } from './request.ts'
 
 export type ScriptResult = {
@@ -15,15 +16,23 @@ export type ScriptResult = {
   ms: number
   firstByteMs: number | null
   isolation: IsolationReport
+  /** Of the files that were named: what was given away, and why the others were not. */
+  outputs: ScriptOutput[]
+  missing: MissingOutput[]
 }
 
-/** Nothing of it is the script's own word: what a script printed cannot make it look like something else. */
+/**
+ * Nothing of it is the script's own word: what a script printed cannot make it look like something
+ * else.
+ */
 type Verdict = {
   code: 'SANDBOX_TIMEOUT' | 'SANDBOX_RESOURCE_LIMIT' | 'SANDBOX_EXECUTION_FAILED' | 'CANCELLED'
   why: string
 }
 
-export function outcomeOf(end: End, { timeoutMs, clamped }: CheckedRequest, isolation: IsolationReport): ScriptResult {
+type Outcome = Omit<ScriptResult, 'outputs' | 'missing'>
+
+export function outcomeOf(end: End, { timeoutMs, clamped }: CheckedRequest, isolation: IsolationReport): Outcome {
   const { stdout, stderr, ms, firstByteMs } = end
   const truncated = stdout.truncated || stderr.truncated
   const verdict = verdictOn(end, timeoutMs / 1000)
@@ -37,8 +46,11 @@ export function outcomeOf(end: End, { timeoutMs, clamped }: CheckedRequest, isol
   throw new AppError(verdict.code, `Cannot finish the script: ${verdict.why}`, context)
 }
 
-/** Memory first: a script whose child was killed for it may well have waited for that child until its time was over. */
-function verdictOn({ stopped, outOfMemory, exitCode, died }: End, seconds: number): Verdict | null {
+/**
+ * Memory first: a script whose child was killed for it may well have waited for that child until
+ * its time was over.
+ */
+function verdictOn({ stopped, outOfMemory, exitCode, died, outputs }: End, seconds: number): Verdict | null {
   if (stopped === 'cancelled') return { code: 'CANCELLED', why: 'it was cancelled' }
   if (stopped === 'closed') return { code: 'CANCELLED', why: 'the sandbox was closed' }
   if (outOfMemory || stopped === 'memory') {
@@ -56,5 +68,10 @@ function verdictOn({ stopped, outOfMemory, exitCode, died }: End, seconds: numbe
     return { code: 'SANDBOX_TIMEOUT', why: `it ran longer than ${seconds} s; make it faster, or allow it more time` }
   }
   if (exitCode === null) return { code: 'SANDBOX_EXECUTION_FAILED', why: `its box died (${died}); run it again` }
+  if (outputs instanceof Error || stopped === 'outputs') {
+    const late = `not within ${limits.scriptOutputFilesMsMax / 1000} s`
+    const why = outputs instanceof Error && stopped === null ? outputs.message : late
+    return { code: 'SANDBOX_EXECUTION_FAILED', why: `its files could not be handed out (${why}); run it again` }
+  }
   return null
 }

@@ -1,6 +1,10 @@
-/** The four pipes of a box: true pipes with names, since a script may open `/dev/stdout`, which a socket refuses. */
+/**
+ * The four pipes of a box: true pipes with names, since a script may open `/dev/stdout`, which a
+ * socket refuses.
+ */
 import { execFile } from 'node:child_process'
 import { closeSync, constants, openSync, rmSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,17 +18,25 @@ export type Pipes = {
   stdin: Socket
   stdout: Socket
   stderr: Socket
-  /** What the first process of the box says of itself: `r` when it is ready, `e` and the exit code at its end. */
+  /**
+   * What the first process of the box says of itself, in lines: `r` when it is ready, `e` and the
+   * exit code at the end of its script, then the files that it hands out.
+   */
   status: Socket
 }
 
 const names = ['stdin', 'stdout', 'stderr', 'status'] as const
 export const hostPath = '/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** The script's user must be able to open them again, as /dev/stdout; nobody else can enter the folder. */
+/**
+ * The script's user must be able to open them again, as /dev/stdout; nobody else can enter the
+ * folder. The one on which the first process speaks is only handed down: where the kernel knows
+ * the script as another user than us, it cannot open it.
+ */
 export async function makePipes(folder: string): Promise<void> {
   const files = names.map((name) => join(folder, name))
   await promisify(execFile)('mkfifo', ['-m', '666', ...files], { env: { PATH: hostPath } })
+  await chmod(files[names.indexOf('status')]!, 0o600)
 }
 
 export function openPipes(folder: string): Pipes {

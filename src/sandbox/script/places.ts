@@ -7,7 +7,10 @@ import { isOrphan } from './owner.ts'
 
 const resources: Resource[] = ['memory', 'pids', 'cpu']
 
-/** Tries for each resource whether a group can be made and limited; a folder is only named if it worked. */
+/**
+ * Tries for each resource whether a group can be made and limited; a folder is only named if it
+ * worked.
+ */
 export function findPlaces(): Places {
   const places: Places = { version: 1, folders: {} }
   const bounds = { memoryBytes: limits.scriptMemoryBytesMax, tasks: limits.scriptTasksMax, cpus: limits.scriptCpusMax }
@@ -75,7 +78,9 @@ function offers(resource: Resource): (folder: string) => boolean {
   }
 }
 
-/** Groups whose process died without taking them away: their members are killed, whatever they are. */
+/**
+ * Groups whose process died without taking them away: their members are killed, whatever they are.
+ */
 export async function reapGroups({ folders }: Places): Promise<void> {
   const parents = [...new Set(Object.values(folders))]
   const left = parents.flatMap((parent) =>

@@ -1,6 +1,7 @@
 /** What a box is made of, whoever closes it: plain data that a driver turns into a command. */
 import { limits, type Tier } from '#model'
 import type { Bounds } from './cgroup.ts'
+import type { OutputOrder } from './outputs.ts'
 import type { View } from './view.ts'
 
 export type ScriptTier = Exclude<Tier, 'wasm'>
@@ -11,7 +12,10 @@ export type BoxPlan = {
   id: string
   /** Counts the boxes of this process. */
   serial: number
-  /** Its own folder on the host, gone with the box. `inputs` in it is filled when the script is known. */
+  /**
+   * Its own folder on the host, gone with the box. `inputs` in it is filled when the script is
+   * known.
+   */
   folder: string
   view: View
   /** What the first process runs, a text for the shell. */
@@ -19,6 +23,10 @@ export type BoxPlan = {
   environment: Record<string, string>
   /** A folder with the socket of our proxy; null: no way out. */
   outbound: string | null
+  /** Files that it hands out at its end; null: it has no `/outputs`. */
+  outputs: OutputOrder | null
+  /** Where the script starts. */
+  cwd: string
   bounds: Bounds & { diskBytes: number }
 }
 
@@ -27,6 +35,11 @@ export const scriptBounds = {
   tasks: limits.scriptTasksMax,
   cpus: limits.scriptCpusMax,
   diskBytes: limits.scriptDiskBytesMax,
+}
+
+/** The first process of a box. What it hands out are its arguments, in which nothing is quoted. */
+export function firstProcess({ launcher, outputs }: BoxPlan): string[] {
+  return ['/bin/sh', '-c', launcher, 'box', ...(outputs?.paths ?? [])]
 }
 
 /** A way to close a box: bubblewrap or gVisor. */

@@ -1,17 +1,25 @@
-/** Remembers how well scripts and programs were closed in before: a weaker box needs the word of a human. */
+/**
+ * Remembers how well scripts and programs were closed in before: a weaker box needs the word of a
+ * human.
+ */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, isWeaker, type Tier, tiers } from '#model'
 
 type Memory = { strongest: Tier | null; accepted: Tier | null }
 
-export type Ratchet = {
-  /** Refuses a tier weaker than one used before, unless someone accepted it; else it counts as used. */
+type Ratchet = {
+  /**
+   * Refuses a tier weaker than one used before, unless someone accepted it; else it counts as used.
+   */
   use(tier: Tier): void
   accept(tier: Tier): void
 }
 
-/** One for each: a program has a wall of its own, so that it may stand in a weaker box than a script. */
+/**
+ * One for each: a program has a wall of its own, so that it may stand in a weaker box than a
+ * script.
+ */
 const files = { script: 'tier.json', program: 'program-tier.json' }
 
 export function openRatchet(folder: string, kind: keyof typeof files): Ratchet {
@@ -31,7 +39,10 @@ export function openRatchet(folder: string, kind: keyof typeof files): Ratchet {
   }
 }
 
-/** A human says that this tier will do for programs and for scripts, though a stronger one was used before. */
+/**
+ * A human says that this tier will do for programs and for scripts, though a stronger one was used
+ * before.
+ */
 export function acceptTier(folder: string, tier: Tier): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   openRatchet(folder, 'program').accept(tier)

@@ -1,4 +1,7 @@
-/** Clears away the folders of boxes whose process is no more: a crash must not leave a trace for ever. */
+/**
+ * Clears away the folders of boxes whose process is no more: a crash must not leave a trace for
+ * ever.
+ */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'

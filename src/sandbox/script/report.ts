@@ -1,9 +1,12 @@
-/** Says of a box in plain words how each of its limits is held, and what is weaker than it should be. */
+/**
+ * Says of a box in plain words how each of its limits is held, and what is weaker than it should
+ * be.
+ */
 import type { IsolationReport } from '#model'
 import type { Places } from './cgroup.ts'
 import type { Driver } from './plan.ts'
 
-export type Circumstances = { version: string; places: Places; weaknesses: string[] }
+type Circumstances = { version: string; places: Places; weaknesses: string[] }
 
 export function reportOf(driver: Driver, { version, places, weaknesses }: Circumstances): IsolationReport {
   const { memory, pids, cpu } = places.folders

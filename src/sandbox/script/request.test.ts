@@ -128,3 +128,26 @@ test('parseRequest() normalises where inputs go, and refuses every place but one
     assert.equal(refusal({ inputs }).context.param, 'inputs')
   }
 })
+
+test('parseRequest() normalises what is handed out, and refuses every place but one below /outputs', () => {
+  const parsed = parseRequest({
+    ...good,
+    outputs: ['/outputs/a', '/outputs//b/./c', '/outputs/d/../e', '/outputs/...'],
+  })
+  assert.deepEqual(parsed.outputs, ['/outputs/a', '/outputs/b/c', '/outputs/e', '/outputs/...'])
+  assert.deepEqual(parseRequest(good).outputs, [])
+  const elsewhere = ['a', 'outputs/a', '/outputs', '/outputs/', '/outputs/a/', '/outputs/..', '/outputs/../etc/passwd']
+  const odd = ['/outputs/a\nb', '/outputs/a\0b', '/outputs/\ud800', `/outputs/${'x'.repeat(256)}`, '', 7, null]
+  for (const path of [...elsewhere, '/inputs/a', '/outputsx/a', `/outputs/${'x/'.repeat(600)}x`, ...odd]) {
+    const { code, context } = refusal({ outputs: [path] })
+    assert.deepEqual([code, context.param], ['INVALID_INPUT_PARAM', 'outputs'], String(path))
+  }
+  const twice = [
+    ['/outputs/a', '/outputs/./a'],
+    ['/outputs/a', '/outputs/a/b'],
+  ]
+  for (const outputs of twice) assert.equal(refusal({ outputs }).context.param, 'outputs', outputs.join())
+  const many = Array.from({ length: limits.scriptOutputFilesMax + 1 }, (_, i) => `/outputs/${i}`)
+  assert.match(refusal({ outputs: many }).message, /at most 64/)
+  assert.equal(refusal({ outputs: '/outputs/a' }).context.param, 'outputs')
+})

@@ -3,16 +3,23 @@ import { AppError, limits } from '#model'
 import { parseInputs, type ScriptInput } from './inputs.ts'
 import { type Interpreter, parseInterpreter } from './interpreter.ts'
 import type { OnConnection } from './outbound.ts'
+import { type OnOutput, parseOutputs } from './outputs.ts'
 import { type ScriptTier, scriptTiers } from './plan.ts'
+import type { WorkspaceView } from './workspace-view.ts'
 
-export const networks = ['NONE', 'OUTBOUND_LIMITED'] as const
-export type Network = (typeof networks)[number]
+const networks = ['NONE', 'OUTBOUND_LIMITED'] as const
+type Network = (typeof networks)[number]
 
 export type ScriptRequest = {
   /** `python`, `bash`, `go run` or `go`. */
   interpreter: string
   script: string
   inputs?: ScriptInput[]
+  /** Files below `/outputs/` that are handed out when the script has ended, however it did. */
+  outputs?: string[]
+  onOutput?: OnOutput
+  /** A folder of the host that it works in and cannot change. */
+  workspace?: WorkspaceView
   /** 60 if absent or not positive, at most 300. */
   timeoutSeconds?: number
   network?: Network
@@ -27,6 +34,9 @@ export type CheckedRequest = {
   interpreter: Interpreter
   script: string
   inputs: ScriptInput[]
+  outputs: string[]
+  onOutput: OnOutput
+  workspace: WorkspaceView | null
   timeoutMs: number
   /** Whether the script asked for more time than there is. */
   clamped: boolean
@@ -41,6 +51,9 @@ export function parseRequest(request: ScriptRequest): CheckedRequest {
     interpreter: parseInterpreter(request.interpreter),
     script: parseScript(request.script),
     inputs: parseInputs(request.inputs),
+    outputs: parseOutputs(request.outputs),
+    onOutput: request.onOutput ?? (async () => {}),
+    workspace: request.workspace ?? null,
     ...parseTimeout(request.timeoutSeconds),
     network: oneOf('network', networks, request.network ?? 'NONE'),
     tier: request.tier === undefined ? null : oneOf('tier', scriptTiers, request.tier),

@@ -1,4 +1,7 @@
-/** Tries a box out before it is trusted: each wall is run against, and what was not seen to hold is not promised. */
+/**
+ * Tries a box out before it is trusted: each wall is run against, and what was not seen to hold is
+ * not promised.
+ */
 import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir } from 'node:os'
@@ -9,7 +12,7 @@ import { environmentOf } from './environment.ts'
 import type { Driver } from './plan.ts'
 import type { Workshop } from './workshop.ts'
 
-export type SelfTest = {
+type SelfTest = {
   /** What is open that should be closed; empty: the box holds. */
   faults: string[]
   /** What works less well than elsewhere. */
@@ -27,12 +30,15 @@ export async function selfTest(workshop: Workshop, driver: Driver): Promise<Self
   }
 }
 
-/** Every line that a box prints here names a wall that does not hold. The tasks come last, and outlive the count: after them nothing starts. */
+/**
+ * Every line that a box prints here names a wall that does not hold. The tasks come last, and
+ * outlive the count: after them nothing starts.
+ */
 const probe = ({ port, files, hasFilter }: { port: number; files: string[]; hasFilter: boolean }) => `
 say() { echo "fault: $1"; }
 echo 'alive'
 ls / >/dev/null 2>&1 || echo 'weakness: coreutils fail (ls); upgrade the runtime'
-for p in / /usr /usr/local /etc /inputs /dev /box; do (: >"$p/.probe") 2>/dev/null && say "it writes to $p"; done
+for p in / /usr /usr/local /etc /inputs /outputs /dev /box; do (: >"$p/.probe") 2>/dev/null && say "it writes to $p"; done
 (: >>/inputs/probe) 2>/dev/null && say 'it changes its inputs'
 [ "$(cat /inputs/probe 2>&1)" = probe ] || say 'it does not see inputs that come late'
 (: >/tmp/probe) 2>/dev/null || say 'it cannot write to /tmp'
@@ -71,7 +77,10 @@ async function lookAround(workshop: Workshop, driver: Driver): Promise<SelfTest>
   }
 }
 
-/** Asks for three times what there is and then for nothing more: it may be stopped or told no, but it must not go on. */
+/**
+ * Asks for three times what there is and then for nothing more: it may be stopped or told no, but
+ * it must not go on.
+ */
 async function tryMemory(workshop: Workshop, driver: Driver): Promise<string[]> {
   const script = `head -c -${3 * limits.scriptMemoryBytesMax} /dev/zero >/dev/null`
   const end = await run(workshop, driver, script, 3 * limits.scriptProbeMsMax)

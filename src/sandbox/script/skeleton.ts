@@ -1,5 +1,7 @@
-/** The root of every box: empty folders to mount on, and the few files of `/etc` without which programs do not start. */
-import { createHash } from 'node:crypto'
+/**
+ * The root of every box: empty folders to mount on, and the few files of `/etc` without which
+ * programs do not start.
+ */
 import {
   chmodSync,
   copyFileSync,
@@ -14,24 +16,39 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { AppError } from '#model'
-
-/** Ours in every box: the inputs, Go with what it compiled ahead, the socket of the proxy, and what the kernel shows. */
-export const mountPoints = ['inputs', 'box/go', 'box/go-cache', 'box/outbound', 'proc', 'dev', 'sys', 'tmp']
+import { AppError, sha256 } from '#model'
 
 /**
- * Each line leaves a script in Python when it is printed, so that of one that is stopped something is known. Python's own option
- * for it would read the script byte by byte, and lose output where gVisor takes less at a time than it was given.
+ * Ours in every box: inputs and outputs, Go with what it compiled ahead, the socket of the proxy,
+ * and what the kernel shows.
+ */
+export const mountPoints = [
+  'inputs',
+  'outputs',
+  'workspace',
+  'box/go',
+  'box/go-cache',
+  'box/outbound',
+  'proc',
+  'dev',
+  'sys',
+  'tmp',
+]
+
+/**
+ * Each line leaves a script in Python when it is printed, so that of one that is stopped something
+ * is known. Python's own option for it would read the script byte by byte, and lose output where
+ * gVisor takes less at a time than it was given.
  */
 const pythonStart = 'import sys\nsys.stdout.reconfigure(line_buffering=True)\n'
 
-export type SkeletonOptions = { tops: string[]; links: Record<string, string>; isHost: boolean }
+type SkeletonOptions = { tops: string[]; links: Record<string, string>; isHost: boolean }
 
 /** Its folder. Complete or not there: it is made beside its place and moved. */
 export function makeSkeleton(folder: string, options: SkeletonOptions): string {
   const linker = statSync('/etc/ld.so.cache', { throwIfNoEntry: false })
   const recipe = JSON.stringify([pythonStart, options, mountPoints, linker?.mtimeMs])
-  const skeleton = join(folder, `rootfs-${createHash('sha256').update(recipe).digest('hex').slice(0, 16)}`)
+  const skeleton = join(folder, `rootfs-${sha256(recipe).slice(0, 16)}`)
   if (existsSync(skeleton)) return skeleton
   const draft = `${skeleton}.${process.pid}.new`
   rmSync(draft, { recursive: true, force: true })
@@ -50,7 +67,9 @@ export function makeSkeleton(folder: string, options: SkeletonOptions): string {
   return skeleton
 }
 
-/** Skeletons of an older recipe: only a build takes them away, since a box may still stand on one. */
+/**
+ * Skeletons of an older recipe: only a build takes them away, since a box may still stand on one.
+ */
 export function removeOldSkeletons(folder: string, current: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -86,7 +105,10 @@ function writeReadable(file: string, text: string): void {
   chmodSync(file, 0o644)
 }
 
-/** With every folder above it down to the draft, readable for the script's user whatever our mask is. */
+/**
+ * With every folder above it down to the draft, readable for the script's user whatever our mask
+ * is.
+ */
 function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true })
   for (let at = path; first !== undefined && at.startsWith(first); at = dirname(at)) chmodSync(at, 0o755)

@@ -1,4 +1,7 @@
-/** Starts the outermost process of a box: in its groups, with its four pipes and its filter, and with nothing else of ours. */
+/**
+ * Starts the outermost process of a box: in its groups, with its four pipes and its filter, and
+ * with nothing else of ours.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
@@ -7,7 +10,10 @@ import { hostPath, openPipes, type Pipes } from './pipes.ts'
 import type { BoxPlan, Driver } from './plan.ts'
 import { endWithUs } from './starting.ts'
 
-/** Joins the groups, closes what was inherited from whoever started us, and becomes the command of the driver. */
+/**
+ * Joins the groups, closes what was inherited from whoever started us, and becomes the command of
+ * the driver.
+ */
 const wrapper = (start: string) => `
 while [ "$1" != -- ]; do echo $$ >"$1" || exit 125; shift; done; shift
 for f in /proc/$$/fd/*; do n=\${f##*/}; if [ "$n" -gt 5 ]; then eval "exec $n>&-"; fi; done
@@ -25,7 +31,8 @@ export async function startBox(
   const { startsWithUs, processLimits } = driver
   const text = `${processLimits(plan)}${wrapper(startsWithUs ? endWithUs(5) : '')}`
   const args = ['-c', text, 'box', ...(group?.joins ?? []), '--', ...command]
-  // In a session of its own: a key pressed at our terminal is for us, and we decide what becomes of the box.
+  // In a session of its own: a key pressed at our terminal is for us, and we decide what becomes of
+  // the box.
   const options = { env: { PATH: hostPath }, cwd: '/', detached: true }
   const stdio: (number | 'pipe' | 'ignore')[] = [...pipes.theirs, filter, startsWithUs ? 'pipe' : 'ignore']
   const child = spawn('/bin/bash', args, { ...options, stdio })

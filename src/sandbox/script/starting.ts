@@ -1,12 +1,14 @@
 /**
- * Sees to it that of a box that is ended while it starts nothing is left. Bubblewrap's inner process waits, without end, for a word of the
- * outer one; where that is killed before, by us or because we are gone, nobody ever says it. Until then both are in one group.
+ * Sees to it that of a box that is ended while it starts nothing is left. Bubblewrap's inner
+ * process waits, without end, for a word of the outer one; where that is killed before, by us or
+ * because we are gone, nobody ever says it. Until then both are in one group.
  */
 import type { ChildProcess } from 'node:child_process'
 
 /**
- * For the shell that becomes the box, and leads a group of its own: a small process beside it reads this descriptor, whose other end we hold.
- * A line says that the box is ready; an end without one, that we are gone, and the group is killed. It holds no other descriptor of the box.
+ * For the shell that becomes the box, and leads a group of its own: a small process beside it reads
+ * this descriptor, whose other end we hold. A line says that the box is ready; an end without one,
+ * that we are gone, and the group is killed. It holds no other descriptor of the box.
  */
 export function endWithUs(descriptor: number): string {
   const others = Array.from({ length: descriptor - 2 }, (_, i) => `${i + 3}>&-`).join(' ')

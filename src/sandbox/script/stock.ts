@@ -1,14 +1,16 @@
-/** All boxes of a process: those that wait for a script, by tier and language, and those that have one. */
+/**
+ * All boxes of a process: those that wait for a script, by tier and language, and those that have
+ * one.
+ */
 import type { Box } from './box.ts'
 import type { Interpreter } from './interpreter.ts'
-import type { WayOut } from './outbound.ts'
 import { openPool, type Pool } from './pool.ts'
 import type { OpenTier } from './tier.ts'
-import type { Workshop } from './workshop.ts'
+import type { BoxExtras, Workshop } from './workshop.ts'
 
-export type Stock = {
-  /** A box that waited, or a new one; one with a way out is always new. */
-  take(tier: OpenTier, interpreter: Interpreter, wayOut?: WayOut): Promise<Box>
+type Stock = {
+  /** A box that waited, or a new one; one with a way out, outputs or a folder is always new. */
+  take(tier: OpenTier, interpreter: Interpreter, extras: BoxExtras): Promise<Box>
   /** Resolves when as many wait as should. */
   fill(tier: OpenTier, interpreter: Interpreter): Promise<void>
   /** Stops every box, and resolves when nothing is left of any. */
@@ -21,8 +23,8 @@ export function openStock(workshop: () => Promise<Workshop>, poolSize: number): 
   const opening = new Set<Promise<unknown>>()
   let closed = false
 
-  async function open({ driver }: OpenTier, interpreter: Interpreter, wayOut?: WayOut): Promise<Box> {
-    const box = await (await workshop()).open(driver, interpreter, wayOut)
+  async function open({ driver }: OpenTier, interpreter: Interpreter, extras?: BoxExtras): Promise<Box> {
+    const box = await (await workshop()).open(driver, interpreter, extras)
     boxes.add(box)
     void box.gone.then(() => boxes.delete(box))
     if (closed) box.stop('closed')
@@ -49,8 +51,10 @@ export function openStock(workshop: () => Promise<Workshop>, poolSize: number): 
   }
 
   return {
-    take: (tier, interpreter, wayOut) =>
-      wayOut ? tracked(tier, interpreter, wayOut) : poolOf(tier, interpreter).take(),
+    take(tier, interpreter, extras) {
+      const isPlain = extras.wayOut === undefined && extras.outputs.length === 0 && extras.workspace === undefined
+      return isPlain ? poolOf(tier, interpreter).take() : tracked(tier, interpreter, extras)
+    },
     fill: (tier, interpreter) => poolOf(tier, interpreter).fill(),
     async close() {
       closed = true

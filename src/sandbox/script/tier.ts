@@ -1,4 +1,8 @@
-/** Decides by trying which tiers exist on this machine, remembers it for as long as nothing changed, and says what is missing. */
+/**
+ * Decides by trying which tiers exist on this machine, remembers it for as long as nothing changed,
+ * and says what is missing.
+ */
+
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -6,6 +10,7 @@ import { release } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { IsolationReport } from '#model'
+import { sha256 } from '#model'
 import { bubblewrapDriver } from './bubblewrap.ts'
 import { type Filter, writeFilter } from './find.ts'
 import { type MissingTier, notHolding, notInstalled } from './fix.ts'
@@ -18,7 +23,7 @@ import type { Workshop } from './workshop.ts'
 
 export type OpenTier = { tier: ScriptTier; ok: true; detail: string; driver: Driver; report: IsolationReport }
 
-export type TierOptions = {
+type TierOptions = {
   workshop: Workshop
   tier: ScriptTier
   /** null: it is not there. */
@@ -35,7 +40,7 @@ export async function tryTier({ workshop, tier, binary, filter, anew }: TierOpti
   const drivers = driversOf(tier, workshop, binary, filter)
   const digest = await digestOf(binary)
   const circumstances = [digest, codeDigest(), release(), process.getuid?.(), workshop.view, workshop.places, filter]
-  const key = createHash('sha256').update(JSON.stringify(circumstances)).digest('hex')
+  const key = sha256(JSON.stringify(circumstances))
   const opened = async (driver: number, weaknesses: string[]): Promise<OpenTier> => {
     const version = await versionOf(binary, digest)
     const report = reportOf(drivers[driver]!, { version, places: workshop.places, weaknesses })

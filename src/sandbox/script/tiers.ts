@@ -1,4 +1,7 @@
-/** The tiers of this machine: each tried once, and the strongest chosen that is not weaker than it must be. */
+/**
+ * The tiers of this machine: each tried once, and the strongest chosen that is not weaker than it
+ * must be.
+ */
 import { AppError, isWeaker } from '#model'
 import type { Binaries, Filter } from './find.ts'
 import { type MissingTier, notOnThisSystem } from './fix.ts'
@@ -6,9 +9,9 @@ import { type ScriptTier, scriptTiers } from './plan.ts'
 import { type OpenTier, tryTier } from './tier.ts'
 import type { Workshop } from './workshop.ts'
 
-export type TriedTier = OpenTier | MissingTier
+type TriedTier = OpenTier | MissingTier
 
-export type Tiers = {
+type Tiers = {
   try(tier: ScriptTier, anew?: boolean): Promise<TriedTier>
   /** This one, or the strongest there is; never one below the least that is wanted. */
   choose(requested: ScriptTier | null): Promise<OpenTier>
@@ -16,7 +19,7 @@ export type Tiers = {
   weakest(): Promise<OpenTier>
 }
 
-export type TiersOptions = {
+type TiersOptions = {
   workshop(): Promise<Workshop>
   binaries: Binaries
   filter: Filter

@@ -1,4 +1,7 @@
-/** What a box sees of the system: a skeleton of its own, `/usr` of the host or the folders of an image, read-only, and nothing else. */
+/**
+ * What a box sees of the system: a skeleton of its own, `/usr` of the host or the folders of an
+ * image, read-only, and nothing else.
+ */
 import { globSync, lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -14,7 +17,10 @@ export type View = {
   blanks: string[]
 }
 
-/** So that no package manager works inside, and nothing that was put on this machine beside the system is seen. */
+/**
+ * So that no package manager works inside, and nothing that was put on this machine beside the
+ * system is seen.
+ */
 const masked = [
   '/usr/local',
   '/usr/src',
@@ -26,7 +32,10 @@ const masked = [
   '/usr/share/nodejs',
 ]
 
-/** The view of this image, or of this host; its skeleton is made below `folder` when it is not there yet. */
+/**
+ * The view of this image, or of this host; its skeleton is made below `folder` when it is not there
+ * yet.
+ */
 export function openView(folder: string, image: string | null): View {
   if (image !== null) refuseBadImage(image)
   const from = image ?? '/'
@@ -41,7 +50,9 @@ export function openView(folder: string, image: string | null): View {
   }
 }
 
-/** Of an image all that it has but our mount points; of this host only `/usr` and what leads there. */
+/**
+ * Of an image all that it has but our mount points; of this host only `/usr` and what leads there.
+ */
 function isShown(name: string, isImage: boolean): boolean {
   if (isImage) return !mountPoints.some((point) => point.split('/')[0] === name)
   return /^(?:usr|s?bin|lib\w*)$/.test(name)

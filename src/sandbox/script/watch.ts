@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { limits } from '#model'
 
-/** Calls `onExcess` once when the processes below `pid` together hold more than `bytesMax`; returns how to stop. */
+/**
+ * Calls `onExcess` once when the processes below `pid` together hold more than `bytesMax`; returns
+ * how to stop.
+ */
 export function watchMemory(pid: number, bytesMax: number, onExcess: () => void): () => void {
   const timer = setInterval(() => {
     const bytes = family(pid).reduce((sum, one) => sum + bytesOf(one), 0)
@@ -13,7 +16,10 @@ export function watchMemory(pid: number, bytesMax: number, onExcess: () => void)
   return () => clearInterval(timer)
 }
 
-/** A process and all that came from it; what lost its parent hangs on the first process of the box, so it is found too. */
+/**
+ * A process and all that came from it; what lost its parent hangs on the first process of the box,
+ * so it is found too.
+ */
 function family(pid: number): number[] {
   const all = [pid]
   for (let at = 0; at < all.length; at++) all.push(...childrenOf(all[at]!))
@@ -30,7 +36,10 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** What it holds beyond pages of files, which the kernel can drop, with shared pages divided among those who share them; else all. */
+/**
+ * What it holds beyond pages of files, which the kernel can drop, with shared pages divided among
+ * those who share them; else all.
+ */
 function bytesOf(pid: number): number {
   try {
     const counts = [...readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+)/gm)]

@@ -1,4 +1,7 @@
-/** Makes the boxes of one process: each with a folder and a group of its own, below the state folder. */
+/**
+ * Makes the boxes of one process: each with a folder and a group of its own, below the state
+ * folder.
+ */
 import { mkdirSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,10 +17,18 @@ import { findPlaces, reapGroups } from './places.ts'
 import { type BoxPlan, type Driver, scriptBounds } from './plan.ts'
 import { reapFolders, removeFolder } from './reap.ts'
 import { openView, type View } from './view.ts'
+import { type WorkspaceView, withWorkspace, workspacePlace, writeWorkspace } from './workspace-view.ts'
 
-export type Order = Pick<BoxPlan, 'view' | 'launcher' | 'environment' | 'bounds'> & { driver: Driver; wayOut?: WayOut }
+/** What only some boxes have: a way out, files that they hand out, a folder to work in. */
+export type BoxExtras = {
+  wayOut?: WayOut
+  outputs: readonly string[]
+  workspace?: { view: WorkspaceView; text: string }
+}
 
-export type WorkshopOptions = {
+type Order = Pick<BoxPlan, 'view' | 'launcher' | 'environment' | 'bounds'> & { driver: Driver } & Partial<BoxExtras>
+
+type WorkshopOptions = {
   folder: string
   image: string | null
   /** Where programs of the host are looked for, as in PATH. */
@@ -34,7 +45,7 @@ export type Workshop = {
   go(): GoToolchain | null
   make(order: Order): Promise<Box>
   /** A box for a script. */
-  open(driver: Driver, interpreter: Interpreter, wayOut?: WayOut): Promise<Box>
+  open(driver: Driver, interpreter: Interpreter, extras?: BoxExtras): Promise<Box>
   close(): Promise<void>
 }
 
@@ -69,17 +80,19 @@ export async function openWorkshop({ folder, image, path }: WorkshopOptions): Pr
     return own
   }
 
-  async function make({ driver, wayOut, ...parts }: Order): Promise<Box> {
+  async function make({ driver, wayOut, outputs = [], workspace, ...parts }: Order): Promise<Box> {
     boxes += 1
     const serial = boxes
     const own = await takeFolder(serial)
     const outbound = wayOut ? await openOutbound(join(own, 'outbound'), wayOut) : null
     const plan = {
-      ...parts,
+      ...(await placeOf(own, parts, workspace)),
       id: `box-${ownerName()}-${serial}`,
       serial,
       folder: own,
       outbound: outbound?.folder ?? null,
+      // Beside its own folder, since what is received outlives the box.
+      outputs: outputs.length > 0 ? { paths: outputs, folder: `${own}-outputs` } : null,
     }
     const group = Object.keys(places.folders).length > 0 ? makeGroup(places, driver.groupBounds(plan)) : null
     try {
@@ -103,24 +116,52 @@ export async function openWorkshop({ folder, image, path }: WorkshopOptions): Pr
     places,
     go,
     make,
-    open(driver, interpreter, wayOut) {
+    open(driver, interpreter, extras = { outputs: [] }) {
       const found = interpreter === 'go' ? go() : null
-      const binds = found ? goBinds(found) : []
-      const options = { interpreter, outbound: wayOut !== undefined, limitsTasks: driver.limitsTasks }
-      return make({
-        driver,
-        view: { ...view, binds: [...view.binds, ...binds] },
-        launcher: launcher(options),
-        environment: environmentOf({ ...options, goRoot: found?.inside ?? null }),
-        bounds: scriptBounds,
-        ...(wayOut ? { wayOut } : {}),
-      })
+      return make({ driver, ...extras, ...partsOf(driver, interpreter, { view, go: found, extras }) })
     },
     async close() {
       await next?.catch(() => {})
       await removeFolder(home)
     },
   }
+}
+
+type Surroundings = { view: View; go: GoToolchain | null; extras: BoxExtras }
+
+/** What the box of a script in this language runs, and what it sees. */
+function partsOf(
+  { limitsTasks }: Driver,
+  interpreter: Interpreter,
+  { view, go, extras: { wayOut, outputs, workspace } }: Surroundings,
+): Omit<Order, 'driver'> {
+  const options = {
+    interpreter,
+    outbound: wayOut !== undefined,
+    outputs: outputs.length > 0,
+    limitsTasks,
+    isFile: workspace !== undefined,
+  }
+  return {
+    view: { ...view, binds: [...view.binds, ...(go ? goBinds(go) : [])] },
+    launcher: launcher(options),
+    environment: {
+      ...environmentOf({ ...options, goRoot: go?.inside ?? null }),
+      ...(workspace && { BOX_SCRIPT: workspace.view.script }),
+    },
+    bounds: scriptBounds,
+  }
+}
+
+/** What the box sees, and where its script starts. */
+async function placeOf<Parts extends { view: View }>(
+  own: string,
+  parts: Parts,
+  workspace: BoxExtras['workspace'],
+): Promise<Parts & { cwd: string }> {
+  if (workspace === undefined) return { ...parts, cwd: '/tmp' }
+  await writeWorkspace(own, workspace.text)
+  return { ...parts, view: withWorkspace(parts.view, own, workspace.view), cwd: workspacePlace }
 }
 
 async function makeFolder(home: string): Promise<string> {

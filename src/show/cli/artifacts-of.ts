@@ -1,8 +1,7 @@
-/** The artifacts of a home, for commands that need no store for them. */
+/** The artifacts that a configuration names, for commands that need no store for them. */
 import type { Config } from '#model'
-import type { Artifacts } from '#record'
+import { type Artifacts, openArtifacts } from '#verbs'
 
-export async function artifactsOf({ home }: Pick<Config, 'home'>): Promise<Artifacts> {
-  const { homePaths, openArtifactFolder } = await import('#record')
-  return openArtifactFolder(homePaths(home).artifacts)
+export async function artifactsOf(config: Pick<Config, 'home' | 'artifacts'>): Promise<Artifacts> {
+  return openArtifacts(config)
 }

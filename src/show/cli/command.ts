@@ -5,7 +5,7 @@ import type { Caller, RecordVerbs, Surroundings, Verbs } from '#verbs'
 import type { Terminal } from './terminal.ts'
 
 /** What an id at a terminal may be of. */
-export type IdKind = 'run' | 'approval' | 'artifact'
+export type IdKind = 'run' | 'approval' | 'artifact' | 'mission' | 'task'
 
 export type Options = Record<string, string | boolean | string[] | undefined>
 
@@ -33,7 +33,10 @@ export type Context = {
   write(chunk: Uint8Array): Promise<void>
   /** The configuration as it stands in its file now; throws where it cannot be read. */
   readConfig(): Config
-  /** What can be read, without what moves runs: opened when first asked for, closed when the command ends. */
+  /**
+   * What can be read, without what moves runs: opened when first asked for, closed when the command
+   * ends.
+   */
   record(): Promise<RecordVerbs>
   /** Everything, in the same record. */
   verbs(): Promise<Verbs>
@@ -62,9 +65,12 @@ export type Command = {
   run(context: Context): Promise<number>
 }
 
+/** By their names, of one or two words. */
+export type Commands = Record<string, Command>
+
 export class UsageError extends Error {}
 
-export const globalOptions = {
+const globalOptions = {
   json: { type: 'boolean' },
   home: { type: 'string' },
   config: { type: 'string' },
@@ -75,7 +81,7 @@ export const globalOptions = {
 export type Parsed = { name: string; command: Command; options: Options; words: string[] }
 
 /** Commands may have two words (`audit verify`): the longest name that fits is meant. */
-export function parseCommand(argv: readonly string[], commands: Record<string, Command>): Parsed {
+export function parseCommand(argv: readonly string[], commands: Commands): Parsed {
   const plain = plainWords(argv)
   const asked = askedInsteadOf(argv, plain)
   if (asked !== null) return { command: commands[asked.name]!, ...asked }
@@ -108,7 +114,7 @@ function takesValue(word: string | undefined): boolean {
 }
 
 /** Commands that begin with the words, or the page of all where there are none. */
-export function commandsUnder(words: readonly string[], commands: Record<string, Command>): Record<string, Command> {
+export function commandsUnder(words: readonly string[], commands: Commands): Record<string, Command> {
   const isMeant = (start: string) => (name: string) => name === start || name.startsWith(`${start} `)
   const [one = '', two] = words
   const longest = two !== undefined && Object.hasOwn(commands, `${one} ${two}`) ? `${one} ${two}` : one

@@ -1,7 +1,11 @@
-/** Exit codes seen from outside, where servers leave helpers behind, never start, or die: no command ends before it has said what it has to say. */
+/**
+ * Exit codes seen from outside, where servers leave helpers behind, never start, or die: no command
+ * ends before it has said what it has to say.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { limits } from '#model'
@@ -9,9 +13,14 @@ import { binary, metier, type Ran, root, type Workspace, workspace } from '#test
 
 const effectsServer = `"${process.execPath}" "${join(root, 'test', 'servers', 'effects.ts')}"`
 
-/** The server itself ends when it is asked to; what it started stays in its process group, and keeps its pipes open. */
+/**
+ * The server itself ends when it is asked to; what it started stays in its process group, and keeps
+ * its pipes open.
+ */
 const leavesChild = { command: 'sh', args: ['-c', `sleep 20 & exec ${effectsServer}`] }
-/** As a package runner that hangs: it ends by SIGTERM, and the shell that it started stays behind. */
+/**
+ * As a package runner that hangs: it ends by SIGTERM, and the shell that it started stays behind.
+ */
 const hanging = { command: 'sh', args: ['-c', 'sleep 100 & wait'] }
 
 function spaceWith(t: TestContext, server: object): Workspace {
@@ -19,8 +28,14 @@ function spaceWith(t: TestContext, server: object): Workspace {
   return workspace(t, { config: { mcpServers: { fx: server }, policy, http: { port: 0 } } })
 }
 
-/** What the words of a usage line stand for; a command that is not here gets its placeholders as they are. */
+/**
+ * What the words of a usage line stand for; a command that is not here gets its placeholders as
+ * they are.
+ */
 const lines: Record<string, { words: string[]; code?: number; input?: string }> = {
+  // Every other command reads the same configuration meanwhile, so these two only print.
+  add: { words: ['other', '--print', '--', 'true'], code: 0 },
+  remove: { words: ['fx', '--print'], code: 0 },
   discover: { words: ['read a value'], code: 0 },
   execute: { words: ['--code', '-'], input: 'return (await mcp.fx.read({ key: "a" })).key', code: 0 },
   call: { words: ['fx:read', '{"key":"a"}'], code: 0 },
@@ -45,7 +60,7 @@ const waiting = new Set(['serve', 'approvals watch', 'servers login'])
 /** The demo has servers of its own and a test of its own; these two prepare what others use. */
 const elsewhere = new Set(['demo', 'sandbox build', 'sandbox test'])
 
-/** What interface.md promises scripts, and nothing else. */
+/** The exit codes that scripts rely on, and no others. */
 const promised = [0, 1, 2, 3, 4, 5, 6, 7, 8, 124, 130]
 
 async function commandsOf(
@@ -63,8 +78,15 @@ async function commandsOf(
   })
 }
 
+type Ended = Pick<Ran, 'code'> & { output: string }
+
+async function ended(space: Workspace, words: string[], how: { input?: string }): Promise<Ended> {
+  const { code, stdout, stderr } = await metier(space, words, how)
+  return { code, output: stdout + stderr }
+}
+
 /** Stopped by a signal as soon as it says something, since it would wait for ever. */
-async function stopped(space: Workspace, words: string[]): Promise<Pick<Ran, 'code' | 'stderr'>> {
+async function stopped(space: Workspace, words: string[]): Promise<Ended> {
   const env = { PATH: process.env.PATH!, HOME: space.folder, METIER_HOME: space.home, METIER_CONFIG: space.file }
   const child = spawn(binary, words, { env, cwd: space.folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let stderr = ''
@@ -73,7 +95,7 @@ async function stopped(space: Workspace, words: string[]): Promise<Pick<Ran, 'co
     stderr += text
   })
   const [code] = await once(child, 'close')
-  return { code, stderr }
+  return { code, output: stderr }
 }
 
 async function inTurn<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {
@@ -92,13 +114,14 @@ test('every command ends with a promised exit code where a server leaves a helpe
   const wrong: string[] = []
   await inTurn(commands, 3, async ({ name, words, code: expected, input }) => {
     const args = [...name.split(' '), ...words]
-    const { code, stderr } = waiting.has(name)
+    const { code, output } = waiting.has(name)
       ? await stopped(space, args)
-      : await metier(space, args, input === undefined ? {} : { input })
+      : await ended(space, args, input === undefined ? {} : { input })
     const isFine = expected === undefined ? promised.includes(code!) : code === expected
-    if (!isFine || stderr.includes('unsettled')) wrong.push(`${args.join(' ')} ended with ${code}: ${stderr}`)
+    if (!isFine || output.includes('unsettled')) wrong.push(`${args.join(' ')} ended with ${code}: ${output}`)
   })
   assert.deepEqual(wrong, [])
+  assert.deepEqual(Object.keys(JSON.parse(readFileSync(space.file, 'utf8')).mcpServers), ['fx'])
 })
 
 test('every command that needs a server which hangs at its start says so, and exits with 4', async (t) => {

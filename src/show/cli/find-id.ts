@@ -1,13 +1,24 @@
-/** Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a UUID. */
+/**
+ * Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a
+ * UUID.
+ */
 import { AppError, isUuid, limits } from '#model'
 import { artifactsOf } from './artifacts-of.ts'
 import type { Context, IdKind } from './command.ts'
 
 type Found = { ids: string[]; isAll: boolean }
 
-const lists: Record<IdKind, string> = { run: 'metier runs', approval: 'metier approvals', artifact: 'metier artifacts' }
+const lists: Record<IdKind, string> = {
+  run: 'metier runs',
+  approval: 'metier approvals',
+  artifact: 'metier artifacts',
+  mission: 'metier missions',
+  task: 'metier tasks',
+}
 
-/** A whole id, and what is none at all, is handed on as it is: the command knows what to say of it. */
+/**
+ * A whole id, and what is none at all, is handed on as it is: the command knows what to say of it.
+ */
 export async function findId(context: Context, kind: IdKind, given: string): Promise<string> {
   const isComplete: boolean = isUuid(given)
   if (isComplete) return given.toLowerCase()
@@ -40,29 +51,36 @@ async function last(context: Context, kind: IdKind): Promise<string> {
 
 async function newest(context: Context, kind: IdKind): Promise<string | undefined> {
   if (kind === 'artifact') return (await artifactIds(context)).sort().at(-1)
-  const { store } = await context.record()
-  if (kind === 'run') return store.runs({ limit: 1 })[0]?.run
-  return store.openApprovals().at(-1)?.asked.body.approval
+  if (kind === 'mission' || kind === 'task') return (await graphIds(context, kind, '', 1))[0]
+  return (await context.record()).lastId(kind)
 }
 
 async function startingWith(context: Context, kind: IdKind, prefix: string): Promise<Found> {
   const most = limits.idCandidatesMax
-  const all = kind === 'artifact' ? await artifactIds(context) : await recordedIds(context, kind, prefix, most + 1)
+  const all = await candidates(context, kind, prefix, most + 1)
   const ids = all.filter((id) => id.startsWith(prefix))
   return { ids: ids.slice(0, most), isAll: ids.length <= most }
 }
 
-async function recordedIds(context: Context, kind: 'run' | 'approval', prefix: string, most: number) {
-  const { store } = await context.record()
-  if (kind === 'run') return store.runsStartingWith(prefix, most)
-  return store.openApprovals().map(({ asked }) => asked.body.approval as string)
+async function candidates(context: Context, kind: IdKind, prefix: string, most: number): Promise<string[]> {
+  if (kind === 'artifact') return artifactIds(context)
+  if (kind === 'mission' || kind === 'task') return graphIds(context, kind, prefix, most)
+  return (await context.record()).idsStartingWith(kind, prefix, most)
+}
+
+async function graphIds({ record, signal }: Context, kind: 'mission' | 'task', prefix: string, most: number) {
+  const { taskGraph } = await record()
+  return taskGraph.newest(kind === 'mission' ? 'Mission' : 'Task', prefix, most, { signal })
 }
 
 async function artifactIds({ config }: Context): Promise<string[]> {
   return (await (await artifactsOf(config)).list()).map(({ id }) => id)
 }
 
-/** An id that is not there is told together with the home in which it was looked for: there may be another. */
+/**
+ * An id that is not there is told together with the home in which it was looked for: there may be
+ * another.
+ */
 export function withHome(thrown: unknown, home: string): unknown {
   if (!(thrown instanceof AppError)) return thrown
   const { code, message, context, cause } = thrown

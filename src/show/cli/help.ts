@@ -1,7 +1,7 @@
 /** The page of all commands. */
 import { limits } from '#model'
 import type { Command } from './command.ts'
-import { faint, strong } from './paint.ts'
+import { faint, strong } from './terminal-format.ts'
 
 export function help(commands: Record<string, Command>): string {
   const groups = Map.groupBy(Object.values(commands), ({ group }) => group)

@@ -1,4 +1,6 @@
-/** What becomes of a process whose command waits with nothing left that keeps the event loop alive. */
+/**
+ * What becomes of a process whose command waits with nothing left that keeps the event loop alive.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,10 +1,14 @@
-/** Keeps the process alive until a command has settled, and fails a command that nothing can settle any more. */
+/**
+ * Keeps the process alive until a command has settled, and fails a command that nothing can settle
+ * any more.
+ */
 import { AppError, limits } from '#model'
 
 /**
- * Node ends a process whose event loop holds no referenced handle, whatever is still awaited (exit code 13). While the
- * command is pending, each such moment is bridged by a short timer, so that unreferenced timers and threads get to fire.
- * A command that needs `stalledMsMax` of these waits for something that will never come, which is a bug and is said so.
+ * Node ends a process whose event loop holds no referenced handle, whatever is still awaited (exit
+ * code 13). While the command is pending, each such moment is bridged by a short timer, so that
+ * unreferenced timers and threads get to fire. A command that needs `stalledMsMax` of these waits
+ * for something that will never come, which is a bug and is said so.
  */
 export async function untilSettled<Value>(
   command: Promise<Value>,

@@ -1,4 +1,7 @@
-/** How the process ends: signals become one request to stop, with a time limit; a second signal ends it at once. */
+/**
+ * How the process ends: signals become one request to stop, with a time limit; a second signal ends
+ * it at once.
+ */
 import { limits } from '#model'
 import { exit } from './exit.ts'
 
@@ -7,7 +10,8 @@ import { exit } from './exit.ts'
  *                            ├─ second signal ──► 130 at once
  *                            └─ stopMsMax ──────► 130, with a line that says so
  *
- * Ending like this is safe: the guard process ends the servers, boxes die with their parent, runs resume from the record.
+ * Ending like this is safe: the guard process ends the servers, boxes die with their parent, runs
+ * resume from the record.
  */
 export function stopOnSignals(stop: AbortController, note: (text: string) => void): void {
   let firstAt: number | null = null
@@ -29,8 +33,9 @@ export function stopOnSignals(stop: AbortController, note: (text: string) => voi
 }
 
 /**
- * Ends a process whose command has settled: by itself as soon as nothing is left to do, else after `lingerMsMax`, so that a
- * handle which nobody closed keeps no terminal waiting. What stdout has not taken yet is waited for.
+ * Ends a process whose command has settled: by itself as soon as nothing is left to do, else after
+ * `lingerMsMax`, so that a handle which nobody closed keeps no terminal waiting. What stdout has
+ * not taken yet is waited for.
  */
 export function exitSoon(code: number): void {
   process.exitCode = code

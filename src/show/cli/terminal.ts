@@ -4,11 +4,17 @@ import type { ReadStream, WriteStream } from 'node:tty'
 export type Terminal = {
   /** The next key, as the terminal sends it; null where `over` came first. */
   key(over: AbortSignal): Promise<string | null>
-  /** A line that begins with `text`, which can be edited; null where `over` came first or the line was left. */
+  /**
+   * A line that begins with `text`, which can be edited; null where `over` came first or the line
+   * was left.
+   */
   line(prompt: string, text: string, over: AbortSignal): Promise<string | null>
 }
 
-/** Null where input or output is no terminal: a person must see what is asked, and be able to answer. */
+/**
+ * Null where input or output is no terminal: a person must see what is asked, and be able to
+ * answer.
+ */
 export function openTerminal(input: ReadStream, output: WriteStream): Terminal | null {
   if (input.isTTY !== true || output.isTTY !== true) return null
   return {

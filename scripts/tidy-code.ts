@@ -1,0 +1,213 @@
+/**
+ * The rules about what a file exports and how long its parts are: exports that nothing imports,
+ * names that say nothing to a reader of the field, functions and comments that are too long.
+ */
+import { stripTypeScriptTypes } from 'node:module'
+import { type AnyNode, parse } from 'acorn'
+import { blank } from './blank.ts'
+import { isShipped, lineAt, type Problem, resolve, type Source } from './tidy-imports.ts'
+
+const functionLinesMax = 70
+const commentWidthMax = 100
+
+/** Participles and adverbs used as nouns, which a reader can neither look up nor search for. */
+const participles = /^(?:told|said|heard|seen|made|kept|taken|given|here|whole)$/i
+
+/** Pictures of another trade for things that computer science has a word for. */
+const metaphors = /^(?:desks?|seats?|stage|plot|kin|landing|whoever|somebody)$/i
+
+/**
+ * Functions that may be longer, with the lines they have now. The list only shrinks. What stands in
+ * sandbox/inside/ is the text of a guest: one function is one program.
+ */
+export const longFunctions: Record<string, number> = {
+  'src/catalog/catalog.ts#catalogOf': 74,
+  'src/catalog/upstream/server-entry.ts#openEntry': 88,
+  'src/gateway/mcp/sessions.ts#openSessions': 72,
+  'src/record/chain.ts#openChain': 140,
+  'src/record/reader.ts#openReader': 126,
+  'src/record/secrets/secrets.ts#openSecrets': 98,
+  'src/record/store.ts#openStore': 133,
+  'src/record/writer/writer.ts#openWriter': 161,
+  'src/run/engine.ts#openEngine': 193,
+  'src/run/share-boxes.ts#sharing': 116,
+  'src/sandbox/box.ts#openBox': 76,
+  'src/sandbox/boxes.ts#openBoxes': 162,
+  'src/sandbox/inside/guest-bridge.ts#bridge': 188,
+  'src/sandbox/inside/guest-surface.ts#surface': 90,
+  'src/sandbox/inside/guest-url.ts#urls': 94,
+  'src/sandbox/inside/machine.ts#createMachine': 137,
+  'src/sandbox/inside/v8-guest-text.ts#texts': 160,
+  'src/sandbox/inside/v8-guest.ts#builtIns': 82,
+  'src/sandbox/program.ts#driveProgram': 73,
+  'src/sandbox/script/boxes.ts#openScriptBoxesWith': 88,
+  'src/sandbox/script/workshop.ts#openWorkshop': 73,
+  'src/verbs/generations.ts#openGenerations': 75,
+  'src/verbs/moving-verbs.ts#openMovingVerbs': 78,
+}
+
+export function checkCode(sources: Source[], exempt: Record<string, number>): Problem[] {
+  const shipped = sources.filter(({ file }) => isShipped(file))
+  return [
+    ...shipped.flatMap((source) => checkFunctions(source, exempt)),
+    ...checkExemptFunctions(shipped, exempt),
+    ...shipped.flatMap(checkWords),
+    ...sources.flatMap(checkComments),
+    ...unusedExports(sources),
+  ]
+}
+
+type Func = { name: string; line: number; lines: number }
+
+/** Every function of a file with its name and length, from first to last line. */
+export function functionsOf(text: string): Func[] {
+  const code = stripTypeScriptTypes(text)
+  const tree = parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true, allowHashBang: true })
+  const found: Func[] = []
+  walk(tree, '', (node, name) => {
+    const { start, end } = node.loc!
+    found.push({ name, line: start.line, lines: end.line - start.line + 1 })
+  })
+  return found
+}
+
+const functionTypes = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
+
+function walk(node: AnyNode, named: string, visit: (node: AnyNode, name: string) => void): void {
+  const own = nameOf(node) ?? named
+  if (functionTypes.has(node.type)) visit(node, own)
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (child && typeof child === 'object' && typeof child.type === 'string') walk(child, own, visit)
+    }
+  }
+}
+
+function nameOf(node: AnyNode): string | undefined {
+  const name = 'id' in node && node.id ? node.id : 'key' in node ? node.key : undefined
+  return name && (name.type === 'Identifier' || name.type === 'PrivateIdentifier') ? name.name : undefined
+}
+
+function checkFunctions({ file, text }: Source, exempt: Record<string, number>): Problem[] {
+  return functionsOf(text)
+    .filter(({ name, lines }) => lines > (exempt[`${file}#${name}`] ?? functionLinesMax))
+    .map(({ name, line, lines }) => ({ file, line, problem: `"${name}" has ${lines} lines: does it do one thing?` }))
+}
+
+/** An exemption that is not used to its full length is lowered or taken out. */
+function checkExemptFunctions(sources: Source[], exempt: Record<string, number>): Problem[] {
+  return Object.entries(exempt).flatMap(([key, allowed]) => {
+    const [file, name] = key.split('#') as [string, string]
+    const source = sources.find((one) => one.file === file)
+    const lines = Math.max(
+      0,
+      ...functionsOf(source?.text ?? '')
+        .filter((one) => one.name === name)
+        .map((one) => one.lines),
+    )
+    if (lines === allowed && lines > functionLinesMax) return []
+    return [
+      { file, line: 1, problem: `"${name}" is exempt with ${allowed} lines and has ${lines}: lower the exemption` },
+    ]
+  })
+}
+
+const exported = /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|type|interface) (\w+)/gm
+
+function checkWords({ file, text }: Source): Problem[] {
+  return [...blank(text).matchAll(exported)].flatMap((match) => {
+    const words = match[1]!.split(/(?<=[a-z0-9])(?=[A-Z])|_/)
+    const last = words.at(-1)!
+    const refused = participles.test(last) ? last : words.find((word) => metaphors.test(word))
+    if (refused === undefined) return []
+    return [
+      { file, line: lineAt(text, match.index), problem: `"${match[1]}" says "${refused}" where the field has a noun` },
+    ]
+  })
+}
+
+/** Lines that are nothing but a comment; what a linter reads must stand in one line. */
+function checkComments({ file, text }: Source): Problem[] {
+  const code = blank(text).split('\n')
+  const spoken = blank(text, true).split('\n')
+  return text.split('\n').flatMap((line, index) => {
+    const isComment = code[index]!.trim() === '' && spoken[index]!.trim() !== ''
+    if (!isComment || line.length <= commentWidthMax || line.includes('biome-ignore')) return []
+    return [{ file, line: index + 1, problem: `has a comment of ${line.length} columns: at most ${commentWidthMax}` }]
+  })
+}
+
+type Names = { from: string; names: string[] }
+
+const clause = /^(?:import|export)\s+(?:type\s+)?(?:\w+\s*,\s*)?\{([^}]*)\}\s*from\s*'([^']+)'/gm
+const everything =
+  /(?:^(?:import|export)\s+(?:type\s+)?\*(?:\s+as\s+\w+)?\s+from\s*'([^']+)'|\bimport\('([^']+)'\)(?!\.\w))/gm
+const destructured = /\{([^{}]*)\}\s*=\s*(?:\(\s*)?await import\('([^']+)'\)/g
+const typeImport = /\bimport\('([^']+)'\)\.(\w+)/g
+
+/** The names that a file takes from others; `*` stands for all of them. */
+function takenBy(text: string): Names[] {
+  const taken: Names[] = []
+  for (const [, names, from] of text.matchAll(clause)) taken.push({ from: from!, names: listed(names!) })
+  for (const [, names, from] of text.matchAll(destructured)) taken.push({ from: from!, names: listed(names!) })
+  const rest = text.replace(destructured, '')
+  for (const [, still, moving] of rest.matchAll(everything)) taken.push({ from: (still ?? moving)!, names: ['*'] })
+  for (const [, from, name] of text.matchAll(typeImport)) taken.push({ from: from!, names: [name!] })
+  return taken
+}
+
+function listed(names: string): string[] {
+  return names
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    .split(',')
+    .map(
+      (name) =>
+        name
+          .trim()
+          .replace(/^type\s+/, '')
+          .split(/\s+as\s+|\s*:\s*/)[0]!,
+    )
+    .filter(Boolean)
+}
+
+/** What a file exports, with the line; of a door also what it hands on. */
+function exportsOf(text: string): { name: string; line: number }[] {
+  const found = [...blank(text).matchAll(exported)].map((match) => ({
+    name: match[1]!,
+    line: lineAt(text, match.index),
+  }))
+  for (const match of text.matchAll(/^export\s+(?:type\s+)?\{([^}]*)\}/gm)) {
+    for (const name of match[1]!.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '').split(',')) {
+      const last = name
+        .trim()
+        .replace(/^type\s+/, '')
+        .split(/\s+as\s+/)
+        .at(-1)
+      if (last) found.push({ name: last, line: lineAt(text, match.index) })
+    }
+  }
+  return found
+}
+
+/** Exports of shipped files that no other file takes, tests and benches included. */
+function unusedExports(sources: Source[]): Problem[] {
+  const taken = new Map<string, Set<string>>()
+  for (const { file, text } of sources) {
+    for (const { from, names } of takenBy(text)) {
+      const target = resolve(file, from)
+      if (target === null) continue
+      const known = taken.get(target) ?? new Set()
+      for (const name of names) known.add(name)
+      taken.set(target, known)
+    }
+  }
+  return sources
+    .filter(({ file }) => isShipped(file))
+    .flatMap(({ file, text }) => {
+      const used = taken.get(file) ?? new Set()
+      if (used.has('*')) return []
+      return exportsOf(text)
+        .filter(({ name }) => !used.has(name))
+        .map(({ name, line }) => ({ file, line, problem: `exports "${name}", which nothing imports` }))
+    })
+}

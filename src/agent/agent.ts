@@ -1,0 +1,42 @@
+/**
+ * An agent of our own: a goal enters, a session leaves, with every file, script and question on the
+ * record. Its loop is a program like code and graphs (loop.ts); what it touches are two servers
+ * that only it sees. Refuses whatever would lead out of its workspace.
+ */
+import { dirname, join } from 'node:path'
+import { openModel } from '#agent/models'
+import { openScriptBoxes, type ScriptBoxes } from '#sandbox'
+import type { SessionKit } from '#verbs'
+import { agentProgram } from './loop.ts'
+import { readPlan } from './plan.ts'
+import { modelServer, workspaceServer } from './session-servers.ts'
+import { workspaceTools } from './workspace-tools.ts'
+
+export { reachable } from '#agent/models'
+export { newPlan, type PlanRequest } from './new-plan.ts'
+export { projectSession, type SessionRecord, verifySession } from './session-files.ts'
+export { sessionPage } from './session-page.ts'
+export { type SessionView, viewSession } from './session-view.ts'
+
+/** What the engine needs for sessions; given to the verbs when they are opened. */
+export const sessionKit: SessionKit = {
+  maker: { version: '1', make: (source) => agentProgram(readPlan(source)) },
+  servers({ config, planOf, discover, resultText }) {
+    let opened: ScriptBoxes | null = null
+    const { minTier } = config.sandbox
+    const folder = join(config.home, 'sandbox')
+    const boxes = () => (opened ??= openScriptBoxes({ folder, minTier: minTier === 'wasm' ? 'os' : minTier }))
+    const tools = workspaceTools({
+      folderOf: (run) => readPlan(planOf(run)).workspace,
+      own: [config.home, ...(config.file === null ? [] : [config.file])],
+      boxes,
+      discover,
+      result: async (input) => JSON.parse(resultText(input as object)),
+    })
+    const directory = config.file === null ? process.cwd() : dirname(config.file)
+    return [
+      modelServer((name) => openModel(name, config, { directory })),
+      workspaceServer(tools, async () => opened?.close()),
+    ]
+  },
+}

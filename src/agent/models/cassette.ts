@@ -1,0 +1,64 @@
+/**
+ * A model that answers from a file of recorded answers, one JSON line each, found by the digest of
+ * the request; with a model behind it, it records what is missing.
+ */
+import { appendFileSync, existsSync } from 'node:fs'
+import { AppError, inOneLine, type Json, limits, sha256 } from '#model'
+import { type Model, type ModelAnswer, ModelError, type ModelRequest } from './model.ts'
+import { readModelFile } from './model-file.ts'
+
+export function openCassette(title: string, file: string, recorded: Model | null): Model {
+  const answers = existsSync(file) || recorded === null ? answersIn(readModelFile(file), title) : new Map()
+
+  async function complete(request: ModelRequest): Promise<ModelAnswer> {
+    const digest = digestOf(request)
+    const known = answers.get(digest)
+    if (known !== undefined) {
+      if (known.text !== '') request.onText?.(known.text)
+      return known
+    }
+    if (recorded === null) {
+      const message = `The cassette of "${title}" has no answer to this request. Record it with --model ${title}=MODEL`
+      throw new ModelError('answered', 'TOOL_ERROR', message, { model: title, digest })
+    }
+    const answer = await recorded.complete(request)
+    appendFileSync(file, `${inOneLine(JSON.stringify({ digest, answer }))}\n`, { mode: 0o600, flush: true })
+    answers.set(digest, answer)
+    return answer
+  }
+
+  return { name: title, contextTokens: recorded?.contextTokens ?? limits.scriptedContextTokens, complete }
+}
+
+/** Of what the model is asked; how much it may say is left out, since budgets change. */
+function digestOf({ system, messages, tools = [], schema = {} }: ModelRequest): string {
+  return sha256(JSON.stringify(sorted({ system, messages, tools, schema } as unknown as Json)))
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const names = Object.keys(value).sort()
+  return Object.fromEntries(
+    names.filter((name) => value[name] !== undefined).map((name) => [name, sorted(value[name]!)]),
+  )
+}
+
+/** A last line without its end was cut off by a kill, and is recorded again. */
+function answersIn(text: string, title: string): Map<string, ModelAnswer> {
+  const lines = text.split('\n')
+  const answers = new Map<string, ModelAnswer>()
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue
+    try {
+      const { digest, answer } = JSON.parse(line)
+      if (typeof digest === 'string' && typeof answer?.text === 'string') answers.set(digest, answer)
+      else throw new Error('it has no digest or no answer')
+    } catch (error) {
+      if (index === lines.length - 1) continue
+      const details = `line ${index + 1} cannot be read: ${(error as Error).message}`
+      throw new AppError('INVALID_INPUT_PARAM', `Cannot use "${title}": ${details}`, { param: 'model', details })
+    }
+  }
+  return answers
+}

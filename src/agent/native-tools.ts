@@ -1,0 +1,60 @@
+/** The verbs as a model may call them by its provider's own means; policy judges what they do. */
+
+import type { ModelTool, ToolCall } from '#agent/models'
+import { AppError, type IssuedCall, isObject, type Json, type JsonObject, programTool, toText } from '#model'
+import { loadEngine } from '#run'
+import { prepareProgram } from '#sandbox'
+
+const { checkDag } = await loadEngine()
+
+const text = { type: 'string' }
+
+export const modelTools: ModelTool[] = [
+  {
+    name: 'discover',
+    description: 'Finds tools by what they are for. Search before you write a program.',
+    input: { type: 'object', properties: { intent: text, limit: { type: 'integer' } }, required: ['intent'] },
+  },
+  {
+    name: 'execute',
+    description:
+      'Runs a program that calls tools: implementation { type: "code", code } with the body of an async function in which tool("server:name", args) calls a tool, or { type: "dag", tasks }. `args` is what the program sees as args.',
+    input: {
+      type: 'object',
+      properties: { intent: text, implementation: { type: 'object' }, args: { type: 'object' } },
+      required: ['implementation'],
+    },
+  },
+  {
+    name: 'result',
+    description: 'Pages through a result that was too large: { run, call, path }.',
+    input: { type: 'object', properties: { run: text, call: text, path: text }, required: ['run'] },
+  },
+]
+
+/** The call that a tool call of the model becomes; throws where it is none. */
+export function callOf({ name, args }: ToolCall): IssuedCall {
+  if (name === 'discover' || name === 'result') return { tool: `workspace:${name}`, args: toText(args) }
+  if (name === 'execute') return programOf(args)
+  const allowed_values = modelTools.map((tool) => tool.name)
+  throw refused('name', `there is no tool "${name}": only ${allowed_values.join(', ')}`)
+}
+
+function programOf(args: Json): IssuedCall {
+  const { implementation, args: given = {}, ...rest } = isObject(args) ? (args as JsonObject) : {}
+  const unknown = Object.keys(rest).find((name) => name !== 'intent')
+  if (unknown !== undefined) throw refused(unknown, 'execute takes intent, implementation and args here')
+  const { type, code, tasks } = isObject(implementation) ? (implementation as JsonObject) : {}
+  const call = { tool: programTool, args: toText(given) }
+  if (type === 'code' && typeof code === 'string') {
+    prepareProgram(code)
+    return { ...call, code }
+  }
+  if (type === 'dag') return { ...call, tasks: checkDag(tasks) }
+  if (type === 'capability') throw refused('implementation', 'no capability was learned yet')
+  throw refused('implementation', 'must be { type: "code", code } or { type: "dag", tasks }')
+}
+
+function refused(param: string, details: string): AppError {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot do that: ${details}`, { param, details })
+}

@@ -1,0 +1,56 @@
+/** Makes the plan of a session: the folder it works in, the text that teaches the protocol. */
+import { readFileSync } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseModelName } from '#agent/models'
+import { AppError, type Config, limits } from '#model'
+import { type AgentPlan, type ProtocolName, readPlan } from './plan.ts'
+
+export type PlanRequest = {
+  goal: string
+  workspace: string
+  model?: string
+  protocol?: ProtocolName
+  maxSteps?: number
+  tokens?: number
+}
+
+export async function newPlan(request: PlanRequest, { agent, providers }: Config): Promise<AgentPlan> {
+  const model = request.model ?? agent.model
+  if (model === null) {
+    const details = 'give --model anthropic:NAME, openai:NAME or compatible:NAME@URL, or set agent.model'
+    throw new AppError('MISSING_REQUIRED_PARAM', `Cannot start the session: no model is named; ${details}`, {
+      param: 'model',
+    })
+  }
+  const name = parseModelName(model, providers)
+  const protocol = request.protocol ?? agent.protocol
+  const contextTokens =
+    name.driver === 'provider' ? providers[name.provider].contextTokens : limits.scriptedContextTokens
+  const plan = {
+    goal: request.goal,
+    protocol,
+    system: systemPrompt(protocol, agent.tools),
+    model,
+    contextTokens,
+    workspace: await folderAt(request.workspace),
+    tools: agent.tools,
+    maxSteps: request.maxSteps ?? agent.maxSteps,
+    tokens: request.tokens ?? agent.tokens,
+  }
+  return readPlan(plan)
+}
+
+function systemPrompt(protocol: ProtocolName, tools: boolean): string {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, 'prompts', `${name}.txt`), 'utf8').trim()
+  return [read(protocol), ...(tools ? [read('tools')] : [])].join('\n\n')
+}
+
+async function folderAt(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null)
+  if (found?.isDirectory()) return realpath(path)
+  throw new AppError('INVALID_INPUT_PARAM', `Cannot work in ${path}: there is no such folder`, {
+    param: 'workspace',
+    details: 'must be a folder',
+  })
+}

@@ -1,0 +1,144 @@
+/**
+ * The books of a session in its workspace: ledger, manifest and transcript. Projections of the
+ * record, written after it is durable, with its times; written again they are the same.
+ */
+import { sha256 } from '#model'
+import type { SessionView } from './session-view.ts'
+import { appendPlain, readPlain, replacePlain } from './workspace-files.ts'
+
+/** A session as the record has it. */
+export type SessionRecord = {
+  view: SessionView
+  /** The exact lines of its chain. */
+  lines: readonly string[]
+  /** The text of a blob by its digest. */
+  blob(digest: string): string
+}
+
+const bytesMax = Number.MAX_SAFE_INTEGER
+
+export async function projectSession(record: SessionRecord): Promise<void> {
+  const root = record.view.plan.workspace
+  for (const digest of blobsOf(record.lines)) {
+    const path = `ledger/blobs/${digest}`
+    if ((await readPlain(root, path, bytesMax)) === null)
+      await replacePlain(root, path.split('/'), Buffer.from(record.blob(digest)))
+  }
+  await projectLedger(root, record)
+  await projectTranscript(root, record.view)
+  const path = manifestPath(record.view)
+  const manifest = manifestText(record)
+  if (String(await readPlain(root, path, bytesMax)) !== manifest)
+    await replacePlain(root, path.split('/'), Buffer.from(manifest))
+}
+
+/** Appended to while what is there is its beginning; else written anew. */
+async function projectLedger(root: string, { view, lines }: SessionRecord): Promise<void> {
+  const path = ledgerPath(view).split('/')
+  const text = lines.map((line) => `${line}\n`).join('')
+  const there = String((await readPlain(root, ledgerPath(view), bytesMax)) ?? '')
+  if (there === text) return
+  if (text.startsWith(there)) await appendPlain(root, path, text.slice(there.length))
+  else await replacePlain(root, path, Buffer.from(text))
+}
+
+/** One file a day for all sessions: what is not in it yet is added. */
+async function projectTranscript(root: string, view: SessionView): Promise<void> {
+  for (const [path, lines] of transcript(view)) {
+    const there = String((await readPlain(root, path, bytesMax)) ?? '')
+    const known = countLines(there)
+    const missing = lines.filter((line) => !take(known, line))
+    if (missing.length === 0) continue
+    // A line that a crash cut off stays, and is told apart by its end.
+    const start = there === '' || there.endsWith('\n') ? '' : '\n'
+    await appendPlain(root, path.split('/'), start + missing.map((line) => `${line}\n`).join(''))
+  }
+}
+
+function countLines(text: string): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const line of text.split('\n')) counts.set(line, (counts.get(line) ?? 0) + 1)
+  return counts
+}
+
+function take(known: Map<string, number>, line: string): boolean {
+  const count = known.get(line) ?? 0
+  known.set(line, count - 1)
+  return count > 0
+}
+
+/** By file: `time session step role text`, one line each. */
+function transcript({ session, said }: SessionView): Map<string, string[]> {
+  const files = new Map<string, string[]>()
+  for (const { at, step, role, text } of said) {
+    const path = `sessions/${at.slice(0, 10)}/transcript.log`
+    const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
+    files.set(path, [...(files.get(path) ?? []), `${at} ${session} ${step} ${role} ${escaped}`])
+  }
+  return files
+}
+
+const ledgerPath = ({ session }: SessionView) => `ledger/session_${session}.jsonl`
+const manifestPath = ({ session }: SessionView) => `manifests/session_${session}_manifest.json`
+
+function manifestText({ view, lines }: SessionRecord): string {
+  const { session, startedAt, endedAt, plan, files } = view
+  const manifest = { session, startedAt, endedAt, instruction: plan.goal, files, head: headOf(lines) }
+  return `${JSON.stringify(manifest, null, 2)}\n`
+}
+
+/** The chain of hashes over the lines, as the record has it. */
+function headOf(lines: readonly string[]): { n: number; hash: string } {
+  let hash = '0'.repeat(64)
+  for (const line of lines) hash = sha256(`${hash}\n${line}`)
+  return { n: lines.length, hash }
+}
+
+/** Digests of the values that stand outside of their events. */
+function blobsOf(lines: readonly string[]): string[] {
+  const found = lines.flatMap((line) => [...line.matchAll(/\{"\$blob":"([0-9a-f]{64})","bytes":\d+\}/g)])
+  return [...new Set(found.map((match) => match[1]!))]
+}
+
+type Difference = { file: string; problem: string }
+
+/** The first thing in which the books or the files differ from the record; null where none does. */
+export async function verifySession(record: SessionRecord): Promise<Difference | null> {
+  const { view, lines } = record
+  const root = view.plan.workspace
+  const expected: [string, string][] = [
+    [ledgerPath(view), lines.map((line) => `${line}\n`).join('')],
+    [manifestPath(view), manifestText(record)],
+    ...blobsOf(lines).map((digest): [string, string] => [`ledger/blobs/${digest}`, record.blob(digest)]),
+  ]
+  for (const [file, text] of expected) {
+    const there = await readPlain(root, file, bytesMax)
+    if (there === null) return { file, problem: 'is missing' }
+    if (there.toString() !== text) return { file, problem: differenceOf(there.toString(), text) }
+  }
+  return (await verifyTranscript(root, view)) ?? verifyFiles(root, view)
+}
+
+function differenceOf(there: string, text: string): string {
+  const [a, b] = [there.split('\n'), text.split('\n')]
+  const at = a.findIndex((line, index) => line !== b[index])
+  return `differs from the record in line ${(at < 0 ? a.length : at) + 1}`
+}
+
+async function verifyTranscript(root: string, view: SessionView): Promise<Difference | null> {
+  for (const [file, lines] of transcript(view)) {
+    const known = countLines(String((await readPlain(root, file, bytesMax)) ?? ''))
+    const missing = lines.find((line) => !take(known, line))
+    if (missing !== undefined) return { file, problem: `lacks the line of ${missing.slice(0, 24)}` }
+  }
+  return null
+}
+
+async function verifyFiles(root: string, { files }: SessionView): Promise<Difference | null> {
+  for (const { path: file, sha256: digest } of files) {
+    const bytes = await readPlain(root, file, bytesMax)
+    if (bytes === null) return { file, problem: 'is missing' }
+    if (sha256(bytes) !== digest) return { file, problem: 'is not what the session wrote' }
+  }
+  return null
+}

@@ -1,0 +1,88 @@
+/**
+ * What a session can touch, as two servers that only its own program sees: the language model, and
+ * the workspace with its files, its scripts and the verbs.
+ */
+
+import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '#agent/models'
+import { type CallOptions, cancelledOf, type SessionServer, timeoutOf } from '#catalog'
+import { AppError, type Effect, type Json, type JsonObject, limits, sha256, type Tool, type Try, toText } from '#model'
+
+/** A tool of a session: what it takes, its class, and what it does. */
+export type SessionTool = {
+  effect: Effect
+  timeoutMs: number
+  run(args: JsonObject, call: { run: string; signal: AbortSignal }): Promise<Json>
+}
+
+export function workspaceServer(tools: Record<string, SessionTool>, close: () => Promise<void>): SessionServer {
+  const named = (name: string) => (Object.hasOwn(tools, name) ? tools[name] : undefined)
+  return {
+    name: 'workspace',
+    tool(name) {
+      const tool = named(name)
+      return tool && definitionOf('workspace', name, tool.effect, tool.timeoutMs)
+    },
+    try: ({ id, name }, args, options) =>
+      attempt(id, options, async (signal) => {
+        const value = await named(name)!.run(args as JsonObject, { run: options.run ?? '', signal })
+        return { outcome: 'answered', ok: true, value }
+      }),
+    close,
+  }
+}
+
+/** Any name is a model: whether there is one shows when it is asked. */
+export function modelServer(open: (name: string) => Promise<Model>): SessionServer {
+  return {
+    name: 'model',
+    tool: (name) => definitionOf('model', name, 'read', limits.modelCallMs),
+    try: ({ id, name }, args, options) =>
+      attempt(id, options, async (signal) => {
+        const model = await open(name)
+        const request = args as unknown as Omit<ModelRequest, 'signal'>
+        return answered(await model.complete({ ...request, signal }), options.whole === true)
+      }),
+    close: async () => {},
+  }
+}
+
+function answered({ raw, ...value }: ModelAnswer, isWhole: boolean): Try {
+  const { inputTokens, outputTokens, costUsd } = value.usage
+  const usage = { tokens: (inputTokens ?? 0) + (outputTokens ?? 0), ...(costUsd !== null && { cost: costUsd }) }
+  const answer = isWhole ? { answer: { result: raw } } : {}
+  return { outcome: 'answered', ok: true, value: value as unknown as Json, usage, ...answer }
+}
+
+/** Commit before effect; what is thrown says itself whether the request left. */
+async function attempt(
+  id: string,
+  { signal, timeoutMs, commit = async () => true }: CallOptions,
+  make: (signal: AbortSignal) => Promise<Try>,
+): Promise<Try> {
+  if (!(await commit())) return { outcome: 'not_sent', error: cancelledOf(id) }
+  const late = AbortSignal.timeout(timeoutMs)
+  try {
+    return await make(AbortSignal.any([signal, late]))
+  } catch (thrown) {
+    if (signal.aborted) return { outcome: 'unknown', error: cancelledOf(id) }
+    if (late.aborted) return { outcome: 'unknown', error: timeoutOf(id, timeoutMs) }
+    if (thrown instanceof ModelError && thrown.outcome !== 'answered') return { outcome: thrown.outcome, error: thrown }
+    return { outcome: 'answered', ok: false, error: errorOf(id, thrown) }
+  }
+}
+
+function errorOf(id: string, thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown
+  return new AppError(
+    'TOOL_INTERNAL_ERROR',
+    `Cannot complete "${id}": ${(thrown as Error).message}`,
+    { tool: id },
+    thrown,
+  )
+}
+
+function definitionOf(server: string, name: string, effect: Effect, timeoutMs: number): Tool {
+  const id = `${server}:${name}`
+  const definition = { input: { type: 'object' }, annotations: {}, effect, effectFrom: 'built-in' as const, timeoutMs }
+  return { id, server, name, description: '', ...definition, digest: sha256(toText({ id, effect })) }
+}

@@ -1,0 +1,108 @@
+/** A session read from its record: its steps, its files, and what was said. */
+import type { Event, Json, JsonObject, RunStatus, Stored } from '#model'
+import { type Ran, reboundFeedback } from './feedback.ts'
+import type { AgentPlan } from './plan.ts'
+
+/** `event` is the number of the event that says so. */
+type SessionFile = { path: string; sha256: string; bytes: number; step: number; event: number }
+type Utterance = { at: string; step: number; role: 'user' | 'assistant' | 'system' | 'final'; text: string }
+
+export type SessionView = {
+  session: string
+  plan: AgentPlan
+  status: RunStatus
+  startedAt: string
+  endedAt: string | null
+  steps: number
+  tokens: { input: number; output: number }
+  cost: number | null
+  files: SessionFile[]
+  said: Utterance[]
+  /** Model calls that were sent more than once: each may have been asked twice. */
+  repeated: { call: string; tries: number }[]
+}
+
+type Reads = (member: Stored<unknown>) => string
+
+/** `status` as the run's row has it: no event says that nobody owns it any more. */
+export function viewSession(events: readonly Event[], status: RunStatus, text: Reads): SessionView {
+  const [first] = events as [Event<'run.started'>]
+  const plan = (JSON.parse(text(first.body.plan)) as { source: AgentPlan }).source
+  const last = events.at(-1)!
+  const view: SessionView = {
+    session: first.run,
+    plan,
+    status,
+    startedAt: first.at,
+    endedAt: last.type === 'run.finished' ? last.at : null,
+    steps: 0,
+    tokens: { input: 0, output: 0 },
+    cost: null,
+    files: [],
+    said: [{ at: first.at, step: 0, role: 'user', text: plan.goal }],
+    repeated: [],
+  }
+  const issued = new Map<string, Issued>()
+  for (const event of events) see(view, issued, event, text)
+  return view
+}
+
+type Issued = { tool: string; args: Stored<unknown>; step: number }
+
+function see(view: SessionView, issued: Map<string, Issued>, event: Event, text: Reads): void {
+  if (event.type === 'call.issued' && !event.body.call.includes('.')) {
+    if (event.body.tool.startsWith('model:')) view.steps += 1
+    issued.set(event.body.call, { tool: event.body.tool, args: event.body.args as Stored<unknown>, step: view.steps })
+  } else if (event.type === 'call.sent' && event.body.attempt > 1) {
+    if (issued.get(event.body.call)?.tool.startsWith('model:')) noteTry(view, event.body)
+  } else if (event.type === 'call.resolved') {
+    const call = issued.get(event.body.call)
+    if (call !== undefined) hear(view, call, event, text)
+  } else if (event.type === 'run.finished') {
+    const { result, error } = event.body
+    const value = result === undefined ? null : (JSON.parse(text(result)) as JsonObject)
+    const said = value === null ? `${error?.code} ${error?.message}` : String(value.text ?? '')
+    view.said.push({ at: event.at, step: view.steps, role: 'final', text: said })
+  }
+}
+
+function noteTry(view: SessionView, { call, attempt }: { call: string; attempt: number }): void {
+  view.repeated = [...view.repeated.filter((one) => one.call !== call), { call, tries: attempt }]
+}
+
+function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'call.resolved'>, text: Reads): void {
+  const { at, n, body } = event
+  const say = (role: Utterance['role'], said: string) => view.said.push({ at, step, role, text: said })
+  if (!body.ok) return void say('system', `${tool}: ${body.error?.code} ${body.error?.message}`)
+  const value = JSON.parse(text(body.value!)) as JsonObject
+  if (tool.startsWith('model:')) {
+    count(view, value, body.usage?.cost)
+    return void say('assistant', answerText(value))
+  }
+  if (tool === 'workspace:write' || tool === 'workspace:write_step') {
+    const { path, sha256, bytes } = value as unknown as SessionFile
+    view.files = [...view.files.filter((file) => file.path !== path), { path, sha256, bytes, step, event: n }]
+    const { content } = JSON.parse(text(args)) as { content: string }
+    const isOutput = path.endsWith('/tool_output.txt')
+    return void say(
+      'system',
+      isOutput ? `System: Tool executed. Artifacts saved. Output:\n${content}` : `wrote ${path} ${sha256}`,
+    )
+  }
+  say(
+    'system',
+    tool === 'workspace:run' ? reboundFeedback('ran', value as unknown as Ran) : `${tool} ${JSON.stringify(value)}`,
+  )
+}
+
+function answerText({ text, toolCalls }: JsonObject): string {
+  const calls = (toolCalls as { name: string; args: Json }[]).map(({ name, args }) => `${name} ${JSON.stringify(args)}`)
+  return [String(text), ...calls].filter((part) => part !== '').join('\n')
+}
+
+function count(view: SessionView, { usage }: JsonObject, cost: number | undefined): void {
+  const { inputTokens, outputTokens } = usage as { inputTokens: number | null; outputTokens: number | null }
+  view.tokens.input += inputTokens ?? 0
+  view.tokens.output += outputTokens ?? 0
+  if (cost !== undefined) view.cost = (view.cost ?? 0) + cost
+}

@@ -1,0 +1,115 @@
+/** The tools of a workspace: files are written first, then scripts run that are on the record. */
+import { realpath } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { AppError, type Json, type JsonObject, limits, sha256 } from '#model'
+import type { ScriptBoxes, WorkspaceView } from '#sandbox'
+import type { Ran } from './feedback.ts'
+import type { SessionTool } from './session-servers.ts'
+import { readPlain, stepFolder, walk, writePlain } from './workspace-files.ts'
+import { type Guarded, isHidden, partsOf, refused } from './workspace-path.ts'
+
+type WorkspaceParts = {
+  /** The workspace of a session, by its run. */
+  folderOf(run: string): string
+  /** What belongs to us on this machine, wherever it lies. */
+  own: readonly string[]
+  boxes(): ScriptBoxes
+  discover(input: Json): Promise<Json>
+  result(input: Json): Promise<Json>
+}
+
+const stepPath = /^(artifacts\/step_\d{8}_\d{6}_tool_request)(_\d+)?\/(tool_script\.py|tool_output\.txt)$/
+
+export function workspaceTools(parts: WorkspaceParts): Record<string, SessionTool> {
+  const timeoutMs = limits.callTimeoutMsDefault
+  const scriptMs = limits.scriptTimeoutSecondsMax * 1000 + limits.scriptBoxStartMsMax
+  return {
+    write: { effect: 'idempotent', timeoutMs, run: (args, { run }) => write(parts, parts.folderOf(run), args) },
+    write_step: { effect: 'idempotent', timeoutMs, run: (args, { run }) => writeStep(parts.folderOf(run), args) },
+    run: {
+      effect: 'read',
+      timeoutMs: scriptMs,
+      run: (args, call) => runScript(parts, parts.folderOf(call.run), args, call.signal),
+    },
+    discover: { effect: 'read', timeoutMs, run: (args) => parts.discover(args) },
+    result: { effect: 'read', timeoutMs, run: (args) => parts.result(args) },
+  }
+}
+
+async function write(parts: WorkspaceParts, folder: string, { path, content, encoding }: JsonObject): Promise<Json> {
+  const names = partsOf(String(path), await guardedIn(folder, parts.own))
+  const bytes = Buffer.from(String(content), encoding === 'base64' ? 'base64' : 'utf8')
+  if (bytes.length > limits.agentFileBytesMax)
+    throw refused(String(path), `names a file of more than ${limits.agentFileBytesMax} bytes`)
+  return writePlain(folder, names, bytes)
+}
+
+/** Script and output of a step; the folder is chosen here, so that two of one second differ. */
+async function writeStep(folder: string, { path, content }: JsonObject): Promise<Json> {
+  const [, wanted, number = '', name] = stepPath.exec(String(path)) ?? []
+  if (wanted === undefined) throw refused(String(path), 'is not that of a step')
+  const bytes = Buffer.from(String(content))
+  const place = name === 'tool_script.py' ? await stepFolder(folder, wanted, bytes) : `${wanted}${number}`
+  return writePlain(folder, [...place.split('/'), name!], bytes)
+}
+
+/** Paths of ours that lie inside the workspace. */
+async function guardedIn(folder: string, own: readonly string[]): Promise<Guarded> {
+  const real = await Promise.all(own.map((path) => realpath(path).catch(() => path)))
+  return real.map((path) => relative(folder, path)).filter((path) => path !== '' && !path.startsWith('..'))
+}
+
+type RunAnswer = Ran & { forbidden?: string; tier?: string }
+
+/** The bytes that were hashed are the bytes that run. */
+async function runScript(
+  { boxes, own }: WorkspaceParts,
+  folder: string,
+  { path, sha256: digest, timeoutSeconds }: JsonObject,
+  signal: AbortSignal,
+): Promise<Json> {
+  const none = { stdout: '', stderr: '' }
+  let bytes: Buffer | null
+  try {
+    bytes = await readPlain(folder, String(path), limits.agentScriptBytesMax)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'PERMISSION_DENIED') throw error
+    return { returncode: 'refused', ...none, forbidden: error.message } satisfies RunAnswer
+  }
+  if (bytes === null) return { returncode: 'failed', ...none, stderr: `Cannot run ${path}: there is no such file` }
+  if (sha256(bytes) !== digest)
+    return { returncode: 'failed', ...none, stderr: `Cannot run ${path}: it is not the file that was written` }
+  const hidden = await hiddenIn(folder, own)
+  const workspace: WorkspaceView = { folder, script: String(path), hidden }
+  const script = { interpreter: 'python', script: bytes.toString('utf8'), workspace }
+  return ranIn(() => boxes().run({ ...script, timeoutSeconds: Number(timeoutSeconds), signal }))
+}
+
+type Running = () => ReturnType<ScriptBoxes['run']>
+
+async function ranIn(run: Running): Promise<RunAnswer> {
+  try {
+    const { exitCode, stdout, stderr, isolation } = await run()
+    return { returncode: exitCode, stdout, stderr, tier: isolation.tier }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { stdout = '', stderr = '' } = error.context as { stdout?: string; stderr?: string }
+    if (error.code === 'SANDBOX_TIMEOUT') return { returncode: 'timeout', stdout, stderr }
+    if (error.code === 'INVALID_INPUT_PARAM') return { returncode: 'refused', stdout, stderr: error.message }
+    if (error.code !== 'SANDBOX_RESOURCE_LIMIT') throw error
+    return { returncode: 'failed', stdout, stderr: `${stderr}\n${error.message}`.trim() }
+  }
+}
+
+async function hiddenIn(folder: string, own: readonly string[]): Promise<WorkspaceView['hidden']> {
+  const guarded = await guardedIn(folder, own)
+  const hidden = { folders: [] as string[], files: [] as string[] }
+  await walk(folder, (path, isFolder) => {
+    if (!isHidden(path, guarded)) return true
+    hidden[isFolder ? 'folders' : 'files'].push(path)
+    return false
+  })
+  if (hidden.folders.length + hidden.files.length <= limits.workspaceHiddenMax) return hidden
+  const message = `Cannot show the workspace to a script: more than ${limits.workspaceHiddenMax} files of it must be hidden`
+  throw new AppError('SANDBOX_SETUP_FAILED', message, { hiddenMax: limits.workspaceHiddenMax })
+}

@@ -1,0 +1,89 @@
+/** Files of a workspace: what a model may write, and that no link leads out of it. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '#test'
+import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
+import { isHidden, partsOf } from './workspace-path.ts'
+
+const write = (root: string, path: string, text: string) => writePlain(root, partsOf(path, ['home']), Buffer.from(text))
+
+test('a file is written once; other bytes in its place are kept as NAME~N', async (t) => {
+  const root = temporaryFolder(t)
+  assert.equal((await write(root, 'a/b.txt', 'one')).kept, undefined)
+  assert.equal((await write(root, 'a/b.txt', 'one')).kept, undefined)
+  assert.equal((await write(root, 'a/b.txt', 'two')).kept, 'a/b.txt~1')
+  assert.equal((await write(root, 'a/b.txt', 'three')).kept, 'a/b.txt~2')
+  assert.deepEqual(
+    ['b.txt', 'b.txt~1', 'b.txt~2'].map((name) => readFileSync(join(root, 'a', name), 'utf8')),
+    ['three', 'one', 'two'],
+  )
+})
+
+test('no link is followed, on the way or at the end of it', async (t) => {
+  const [root, outside] = [temporaryFolder(t), temporaryFolder(t)]
+  symlinkSync(outside, join(root, 'way'))
+  symlinkSync(join(outside, 'file'), join(root, 'end'))
+  await assert.rejects(write(root, 'way/file', 'x'), { code: 'PERMISSION_DENIED' })
+  await assert.rejects(write(root, 'end', 'x'), { code: 'PERMISSION_DENIED' })
+  await assert.rejects(readPlain(root, 'way/file', 10), { code: 'PERMISSION_DENIED' })
+  assert.equal(existsSync(join(outside, 'file')), false)
+  mkdirSync(join(root, 'folder'))
+  await assert.rejects(write(root, 'folder', 'x'), { code: 'PERMISSION_DENIED' })
+})
+
+test('paths that lead elsewhere, or to what is not for a model, are refused', () => {
+  const refused = ['../a', '/etc/passwd', 'a/../b', 'a//b', './a', 'a\0b', 'a\\b', 'C:\\a', 'a/', 'x'.repeat(2000)]
+  const guarded = [
+    '.git/hooks/pre-commit',
+    'sub/.GIT/config',
+    'ledger/a',
+    'LEDGER/a',
+    'Manifests/x',
+    'sessions/a',
+    'artifacts/a',
+  ]
+  const ours = [
+    'metier.json',
+    '.mcp.json',
+    '.claude/settings.json',
+    'home/record.db',
+    'HOME/x',
+    '.git',
+    '.ｇｉｔ/config',
+    'node_modules/a',
+    'a. ',
+  ]
+  for (const path of [...refused, ...guarded, ...ours])
+    assert.throws(() => partsOf(path, ['home']), { code: 'PERMISSION_DENIED' }, path)
+  assert.deepEqual(partsOf('docs/.gitignore', []), ['docs', '.gitignore'])
+})
+
+test('secrets, histories and our own books are hidden from scripts', () => {
+  const hidden = [
+    '.env',
+    'sub/.env.local',
+    '.git',
+    'sub/.git',
+    'metier.json',
+    'ledger',
+    'sessions',
+    'manifests',
+    'home',
+  ]
+  for (const path of hidden) assert.ok(isHidden(path, ['home']), path)
+  for (const path of ['artifacts', 'src', 'sub/ledger', '.gitignore']) assert.ok(!isHidden(path, ['home']), path)
+})
+
+test('a step gets a folder of its own; one that a crash left with its script is taken again', async (t) => {
+  const root = temporaryFolder(t)
+  const wanted = 'artifacts/step_20261118_120000_tool_request'
+  const script = Buffer.from('print(1)\n')
+  assert.equal(await stepFolder(root, wanted, script), wanted)
+  await writePlain(root, [...wanted.split('/'), 'tool_script.py'], script)
+  assert.equal(await stepFolder(root, wanted, script), wanted)
+  assert.equal(await stepFolder(root, wanted, Buffer.from('print(2)\n')), `${wanted}_2`)
+  writeFileSync(join(root, wanted, 'tool_output.txt'), '')
+  assert.equal(await stepFolder(root, wanted, script), `${wanted}_2`)
+})

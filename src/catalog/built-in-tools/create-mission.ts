@@ -1,0 +1,37 @@
+/** metier:create_mission: the root under which tasks stand. */
+import { createMission as create } from '#tasks'
+import { errors, example, string } from './graph-schema.ts'
+import { graphTool } from './graph-tool.ts'
+
+export const createMission = graphTool({
+  name: 'create_mission',
+  title: 'Create a mission',
+  effect: 'idempotent',
+  objective: 'Create a mission, the goal under which tasks stand.',
+  description:
+    'A mission begins ACTIVE and has no tasks; create_task_node adds them. Several missions may have one name.',
+  parameters: [
+    { name: 'name', schema: string, text: 'A short name, 1 to 100 characters.' },
+    {
+      name: 'description',
+      schema: string,
+      text: 'What is to be reached, at most 2000 characters.',
+      ifOmitted: 'the mission has none.',
+    },
+  ],
+  returns: [{ name: 'missionID', schema: string, text: 'The UUID of the new mission.' }],
+  errors: { ...errors.invalid('a text is too long or contains NUL'), ...errors.missing('name') },
+  preconditions: [],
+  postconditions: ['The mission exists and is ACTIVE.'],
+  example: {
+    intention: '"Start tracking the work on the release."',
+    call: { name: 'Release 2.0', description: 'Everything that must be done before 2.0 is published.' },
+    success: { missionID: example.mission },
+    error: {
+      code: 'MISSING_REQUIRED_PARAM',
+      message: 'Cannot go on without "name": it is required and must not be empty',
+      context: { param: 'name' },
+    },
+  },
+  run: create,
+})

@@ -1,0 +1,21 @@
+/**
+ * What the record teaches, as functions over plain data: traced calls enter, flows, edges, plans
+ * and reusable capabilities leave. Nothing here reads the record, and nothing is refused.
+ */
+export { alignWords, wordsOf } from './align-words.ts'
+export { fitTrees, type Trees } from './boosted-trees.ts'
+export { calibrationError } from './calibration.ts'
+export { fieldPairsOf } from './field-pairs.ts'
+export { fillSlots } from './fill-slots.ts'
+export { flowWeights } from './flow-weights.ts'
+export { type ArgumentValue, argumentValuesOf, type FlowFeatures, flowsOf, groupsByCall, sharesOf } from './flows.ts'
+export { leavesOf } from './leaves.ts'
+export { fitLogistic, type Logistic, predictLogistic } from './logistic.ts'
+export type { KnownTool, PastPlan } from './past-plans.ts'
+export { fieldSpecificity, providesOf } from './provides.ts'
+export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
+export { learnPlans, type SuggestedPlan } from './suggest-plan.ts'
+export { indexTexts } from './text-index.ts'
+export { type Field, type ToolShape, typeOf } from './tool-shape.ts'
+export type { Trace } from './traced-call.ts'
+export { type Specificity, stemsOf } from './words.ts'

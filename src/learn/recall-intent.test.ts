@@ -1,0 +1,27 @@
+/** Old intents with other values are recalled with their values; new ones are not. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { fillSlots } from './fill-slots.ts'
+import { readIntent, recallIntent } from './recall-intent.ts'
+
+const habits = [
+  { id: 'cap:refund', intents: ['Refund order #301 for Ann Miller', 'Refund order #77 for Bob Stone'] },
+  { id: 'cap:open_issue', intents: ['Open an issue "It crashes" in acme/web', 'Open an issue "Too slow" in acme/api'] },
+  { id: 'cap:weather', intents: ['What is the weather in Paris tomorrow?', 'What is the weather in Rome tomorrow?'] },
+].map(({ id, intents }) => ({ id, intents: intents.map(readIntent) }))
+
+test('recallIntent() recalls the habit for other values, and no habit for another wish', () => {
+  const best = (text: string) => recallIntent(readIntent(text), habits)[0]!
+  assert.equal(best('Refund order #12 for Eve Adams').id, 'cap:refund')
+  assert.ok(best('Refund order #12 for Eve Adams').confidence > 0.6)
+  assert.equal(best('Open an issue "No sound" in acme/tv').id, 'cap:open_issue')
+  assert.ok(best('Translate the annual report into French').confidence < 0.6)
+  assert.deepEqual(recallIntent(readIntent('anything'), []), [])
+})
+
+test('fillSlots() finds whole names, numbers and quotations', () => {
+  const fill = (text: string, habit: number) => fillSlots(readIntent(text), habits[habit]!.intents)
+  assert.deepEqual(fill('Refund order #12 for Eve Adams', 0), ['12', 'Eve Adams'])
+  assert.deepEqual(fill('Open an issue "No sound" in acme/tv', 1), ['No sound', 'acme/tv'])
+  assert.deepEqual(fill('What is the weather in New York tomorrow?', 2), ['New York'])
+})

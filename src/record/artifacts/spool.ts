@@ -1,0 +1,71 @@
+/**
+ * Keeps a content until its length and digest are known, so that it can be signed before it is sent
+ * and sent again: a short one in memory, a longer one in a file without a name.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { limits, newId } from '#model'
+import { type ArtifactInput, exactly, untilAborted } from './artifact.ts'
+
+export type Spool = AsyncDisposable & {
+  bytes: number
+  digest: string
+  /** From `start` up to and without `end`. A piece holds until the next one is asked for. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>
+}
+
+export async function spoolExactly(input: ArtifactInput, folder: string): Promise<Spool> {
+  const { bytes, content, signal } = input
+  let digest = ''
+  const source = exactly(bytes, signal ? untilAborted(content, signal) : content, (seen) => {
+    digest = seen
+  })
+  if (bytes <= limits.s3MemoryBytesMax) {
+    const whole = Buffer.concat(await Array.fromAsync(source))
+    const read = async function* (start: number, end: number) {
+      yield whole.subarray(start, end)
+    }
+    return { bytes, digest, read, [Symbol.asyncDispose]: async () => {} }
+  }
+  const handle = await openNameless(folder)
+  try {
+    for await (const piece of source) await writeAll(handle, piece)
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+  const read = (start: number, end: number) => piecesOf(handle, start, end)
+  return { bytes, digest, read, [Symbol.asyncDispose]: () => handle.close() }
+}
+
+/** In one buffer that is filled again and again: many uploads at once need little memory. */
+async function* piecesOf(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(limits.s3PieceBytes, end - start))
+  for (let from = start; from < end; from += buffer.length) {
+    const length = Math.min(buffer.length, end - from)
+    const { bytesRead } = await handle.read(buffer, 0, length, from)
+    if (bytesRead < length) throw new Error('the file that the upload waits in was cut')
+    yield buffer.subarray(0, length)
+  }
+}
+
+async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let from = 0; from < piece.length; ) from += (await handle.write(piece, from)).bytesWritten
+}
+
+/** Of a part, before it is sent. */
+export async function digestOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of content) hash.update(piece)
+  return hash.digest('hex')
+}
+
+/** Gone with this process, whatever ends it. */
+async function openNameless(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, `.${newId()}.upload`)
+  const handle = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  return handle
+}

@@ -1,0 +1,109 @@
+/**
+ * A small text that only this home can read, in one file of its keys, changed by one process at a
+ * time.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { limits } from '#model'
+import { sealingKey } from './keys.ts'
+import { openSealed, sealText } from './seal.ts'
+import { isBusy, storeError } from './store-error.ts'
+import { syncFolder } from './sync-folder.ts'
+
+export type SealedFile = {
+  /** Null where there is none. */
+  read(): string | null
+  /** Durable when it returns; another process sees the old text or the new one, never a half. */
+  write(text: string): void
+  remove(): void
+  /** Differs after every write, by whomever. */
+  version(): string
+  /** Does the work while no other process does; the kernel lets go of the lock when we die. */
+  locked<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value>
+}
+
+export function openSealedFile(folder: string, name: string): SealedFile {
+  const file = join(folder, `${name}.sealed`)
+  return {
+    read() {
+      const box = readIfThere(file)
+      return box === null ? null : openSealed(box, name, sealingKey(folder))
+    },
+    write(text) {
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        replace(file, sealText(text, name, sealingKey(folder)))
+        syncFolder(folder)
+      } catch (error) {
+        throw storeError(error, `keep ${file}`)
+      }
+    },
+    remove: () => rmSync(file, { force: true }),
+    version() {
+      const { ino, mtimeNs } = statSync(file, { throwIfNoEntry: false, bigint: true }) ?? { ino: 0n, mtimeNs: 0n }
+      return `${ino} ${mtimeNs}`
+    },
+    async locked(signal, work) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const database = openLock(join(folder, `${name}.lock`))
+      try {
+        while (!isTaken(database)) await pause(limits.lockPollMs, undefined, { signal })
+        return await work()
+      } finally {
+        database.close()
+      }
+    },
+  }
+}
+
+function readIfThere(file: string): Uint8Array | null {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw storeError(error, `read ${file}`)
+  }
+}
+
+function replace(file: string, bytes: Uint8Array): void {
+  const draft = `${file}.${randomBytes(8).toString('hex')}`
+  const descriptor = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(descriptor, bytes)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(draft, file)
+}
+
+function openLock(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file)
+  } catch (error) {
+    throw storeError(error, `open ${file}`)
+  }
+}
+
+function isTaken(database: DatabaseSync): boolean {
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw storeError(error, 'take a lock in the keys of the home')
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The program of a run in mode `explore`: it issues no call, and its result is the exploration of
+ * the run's plan.
+ */
+import type { Catalog } from '#catalog'
+import { AppError, type DagTask, limits, type Program, type Turn, toText } from '#model'
+import type { Store } from '#record'
+import { dagProgram } from '#run/dag'
+import {
+  type Assumptions,
+  conditionNodes,
+  explore,
+  type PathResult,
+  type ToolCall,
+  withConditionArms,
+} from '#run/explore'
+import type { RunPolicy } from '#run/policy'
+import { markedStructure } from '#run/structure'
+import type { Boxes } from '#sandbox'
+import { denied } from './approval.ts'
+import { effectOf } from './call-effect.ts'
+import { formatCallId } from './call-id.ts'
+import { digestOf } from './digest.ts'
+import type { Journal } from './journal.ts'
+import { mockResults, type RecordedResults, recordedResultsOf } from './mocks.ts'
+import { newOpenCall, type OpenCall, policyVerdict, refusalOf } from './open-call.ts'
+import { preparedCached } from './prepare.ts'
+import type { Programs } from './programs.ts'
+import type { Mocks } from './read-mocks.ts'
+
+type Parts = {
+  store: Store
+  boxes: Boxes
+  catalog: Catalog
+  policy: RunPolicy
+  programs: Pick<Programs, 'ephemeral'>
+}
+
+/** Smaller than in a run, since a program that computes for long does so again on every path. */
+const bounds = { ticksPerTurnMax: limits.exploreTicksPerTurnMax }
+
+export function explorationProgram(journal: Journal, parts: Parts): Program {
+  const over = new AbortController()
+  const nothing: Turn = { calls: [], logs: [] }
+  return {
+    start: async () => ({
+      ...nothing,
+      end: { ok: true, value: toText(await explorePlan(journal, parts, over.signal)) },
+    }),
+    deliver: async () => nothing,
+    drop: () => over.abort(),
+  }
+}
+
+function explorePlan(journal: Journal, parts: Parts, signal: AbortSignal) {
+  const { plan, args, maxBranches = limits.exploreBranchesDefault } = journal.started
+  const tasks = plan.kind === 'dag' ? (plan.source as DagTask[]) : null
+  const recorded = recordedResultsOf(parts.store)
+  const programs = openPrograms(journal, parts)
+  return explore({
+    args: args as never,
+    maxBranches,
+    now: journal.startedAt,
+    signal,
+    callId: (program, number) => formatCallId({ program, number }),
+    toolOf: (id) => parts.catalog.tool(id),
+    openResults: (assumed) => resultsAlong(assumed, journal, parts, recorded),
+    ...programs,
+    withArms: (run) => (tasks === null ? run : withConditionArms(tasks, run)),
+  })
+}
+
+/** The programs of a plan, each instrumented once; `null` is the plan itself. */
+function openPrograms({ started, startedAt: now }: Journal, { boxes, programs }: Parts) {
+  const { plan, seed } = started
+  const tasks = plan.kind === 'dag' ? (plan.source as DagTask[]) : null
+  const instrumented = new Map<string, ReturnType<typeof markedStructure>>()
+  const markedOf = (code: string | null) => {
+    const text = code ?? (plan.source as string)
+    if (!instrumented.has(text)) instrumented.set(text, markedStructure(preparedCached(text).source))
+    return instrumented.get(text)!
+  }
+  return {
+    structureOf: (code: string | null) => {
+      if (code === null && tasks !== null) return conditionNodes(tasks)
+      const { structure } = markedOf(code)
+      return structure.known ? structure.nodes : []
+    },
+    isRead: () => instrumented.values().every(({ structure }) => structure.known && structure.isWhole),
+    open: async (path: string, code: string | null, args: string): Promise<Program> => {
+      if (code === null && tasks !== null) return dagProgram(tasks)
+      const options = { args, seed: path === '' ? seed : digestOf(`${seed} ${path}`), now, limits: bounds }
+      return programs.ephemeral(() => boxes.program({ source: markedOf(code).marked, ...options }))
+    },
+  }
+}
+
+/** As in a dry run: what would be refused is refused; any other result is assumed, or mocked. */
+function resultsAlong(assumed: Assumptions, { started }: Journal, parts: Parts, recorded: RecordedResults) {
+  const { catalog, policy } = parts
+  const mocked = mockResults((started.mocks ?? {}) as Mocks, recorded)
+  return async ({ id, issued, now, callCount }: ToolCall): Promise<PathResult> => {
+    const definition = (await catalog.tool(issued.tool)) ?? null
+    const call: OpenCall = { ...issued, ...newOpenCall(id, now), definition, effect: effectOf(definition, issued) }
+    const spent = { calls: callCount, bytes: 0, tokens: 0, cost: 0, wallMs: 0 }
+    const refusal = refusalOf(call, { budget: started.budget, catalog }, spent)
+    if (refusal !== null) return failed(refusal)
+    const verdict = policyVerdict(call, policy)
+    if (verdict.action === 'deny') return failed(denied(call, verdict))
+    const answer = assumed.calls.get(id)
+    if (answer !== undefined) return 'value' in answer ? { ok: true, value: answer.value } : toolError(call, answer)
+    const { result } = mocked(call)
+    return result.ok ? { ok: true, value: result.value } : failed(result.error)
+  }
+}
+
+function toolError({ tool }: OpenCall, { failure }: { failure: string }): PathResult {
+  return failed(new AppError('TOOL_ERROR', failure, { tool }))
+}
+
+const failed = (error: AppError): PathResult => ({ ok: false, error: error.toJSON() })

@@ -1,0 +1,127 @@
+/**
+ * The files that a script hands out: named before it runs, sent by the first process of its box
+ * when nothing else in there is alive, and received into a folder of ours. Nothing of the host is
+ * opened by a name that the script chose.
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { AppError, limits } from '#model'
+import { parseBoxPath, refuseOverlaps } from './box-path.ts'
+import type { StatusReader } from './status-reader.ts'
+
+/**
+ * Why there is nothing of a file: no such file; a link, folder, pipe or device; more bytes than are
+ * left; no right to read it.
+ */
+const missingReasons = ['absent', 'not_regular', 'too_large', 'unreadable'] as const
+
+export type MissingOutput = { path: string; reason: (typeof missingReasons)[number] }
+export type ScriptOutput = { path: string; bytes: number; sha256: string }
+
+/** What a box is asked for, and the folder of the host that takes it. */
+export type OutputOrder = { paths: readonly string[]; folder: string }
+export type Received = { files: (ScriptOutput & { file: string })[]; missing: MissingOutput[] }
+
+/** Takes each file while it is there; what it throws is what becomes of the script. */
+export type OnOutput = (output: ScriptOutput & { content: AsyncIterable<Uint8Array> }) => Promise<void>
+
+export function parseOutputs(outputs: unknown): string[] {
+  if (outputs === undefined) return []
+  if (!Array.isArray(outputs)) throw refusal('must be a list of paths')
+  const most = limits.scriptOutputFilesMax
+  if (outputs.length > most) throw refusal(`must be at most ${most}`, outputs.length)
+  const paths = outputs.map((path) => {
+    if (typeof path !== 'string') throw refusal('must be a list of paths', path)
+    return parseBoxPath('/outputs/', path, refusal)
+  })
+  refuseOverlaps(paths, refusal)
+  return paths
+}
+
+function refusal(details: string, value?: unknown): AppError {
+  const context = { param: 'outputs', details, ...(value === undefined ? {} : { value }) }
+  return new AppError('INVALID_INPUT_PARAM', `Cannot run the script: its outputs ${details}`, context)
+}
+
+/**
+ * For the first process of a box, whose arguments are the paths. It ends everything else first: who
+ * is dead changes no file between the look at it and its last byte. `jobs` buries the dead without
+ * a new process, for which there may be no room. Of each path it says in one line why it is not
+ * sent, or how many bytes follow; a link is not followed, neither as the file nor on the way to it.
+ */
+export const handOut = `
+alone() { set -- /proc/[0-9]*; [ $# -le 1 ]; }
+until alone; do kill -9 -1; jobs >/dev/null; done
+left=${limits.scriptOutputFilesBytesMax}
+look() {
+  at=/outputs rest=\${1#/outputs/} why=
+  while [ -n "$rest" ]; do
+    at=$at/\${rest%%/*}
+    case $rest in */*) rest=\${rest#*/};; *) rest=;; esac
+    [ ! -L "$at" ] || { why=not_regular; return; }
+  done
+  [ -e "$at" ] || { why=absent; return; }
+  [ -f "$at" ] || { why=not_regular; return; }
+  n=$(wc -c <"$at") && n=$((n)) || { why=unreadable; return; }
+  [ "$n" -le ${limits.artifactBytesMax} ] && [ "$n" -le "$left" ] || why=too_large
+}
+for path in "$@"; do
+  look "$path"
+  if [ -n "$why" ]; then echo "$why" >&3; continue; fi
+  left=$((left - n))
+  echo "file $n" >&3
+  head -c "$n" <"$at" >&3
+done
+echo end >&3`
+
+/** Every word of the box is taken for a lie: what does not fit, and what is too much, ends it. */
+export async function receiveOutputs(status: StatusReader, { paths, folder }: OutputOrder): Promise<Received> {
+  await mkdir(folder, { mode: 0o700 })
+  const received: Received = { files: [], missing: [] }
+  let left: number = limits.scriptOutputFilesBytesMax
+  for (const [index, path] of paths.entries()) {
+    const line = await status.line()
+    const reason = missingReasons.find((one) => one === line)
+    if (reason !== undefined) {
+      received.missing.push({ path, reason })
+      continue
+    }
+    const bytes = announcedBytes(line, left)
+    left -= bytes
+    const file = join(folder, String(index))
+    received.files.push({ path, bytes, sha256: await receiveFile(status, bytes, file), file })
+  }
+  if ((await status.line()) !== 'end') throw new Error('it did not say that this was all')
+  return received
+}
+
+function announcedBytes(line: string | null, left: number): number {
+  const bytes = Number(/^file (\d{1,12})$/.exec(line ?? '')?.[1] ?? Number.NaN)
+  if (bytes <= Math.min(left, limits.artifactBytesMax)) return bytes
+  throw new Error(line === null ? 'it ended too early' : `it said ${JSON.stringify(line)}`)
+}
+
+async function receiveFile(status: StatusReader, bytes: number, file: string): Promise<string> {
+  const hash = createHash('sha256')
+  async function* hashed() {
+    for await (const chunk of status.bytes(bytes)) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  await pipeline(hashed, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+  return hash.digest('hex')
+}
+
+/** Gives each file away, one after the other. */
+export async function giveOutputs({ files }: Received, onOutput: OnOutput): Promise<ScriptOutput[]> {
+  const given: ScriptOutput[] = []
+  for (const { file, ...output } of files) {
+    await onOutput({ ...output, content: createReadStream(file) })
+    given.push(output)
+  }
+  return given
+}

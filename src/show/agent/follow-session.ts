@@ -1,0 +1,51 @@
+/** Follows a session while it moves: tells each step, and keeps its books in the workspace. */
+import type { Context } from '#show/cli'
+import type { Verbs } from '#verbs'
+import { oneLine, readSession } from './session-text.ts'
+
+type Following = { stop(): Promise<void> }
+
+export function followSession(context: Context, verbs: Verbs, session: string): Following {
+  let told = 0
+  let working: Promise<void> | null = null
+  let isAsked = false
+
+  async function look(): Promise<void> {
+    // It may have begun, and not be on disk yet.
+    if (verbs.linesOf(session).length === 0) return
+    const { projectSession } = await import('#agent')
+    const record = await readSession(verbs, session)
+    for (const { step, role, text } of record.view.said.slice(told)) {
+      if (role !== 'final') context.note(`step ${step} · ${role} · ${oneLine(text)}`)
+    }
+    told = record.view.said.length
+    await projectSession(record)
+  }
+
+  async function lookUntilQuiet(): Promise<void> {
+    while (isAsked) {
+      isAsked = false
+      await look()
+    }
+  }
+
+  /** One at a time; what changes meanwhile is looked at behind it. */
+  function changed(): void {
+    isAsked = true
+    working ??= lookUntilQuiet()
+      .catch((error: Error) => context.note(`Cannot write the books of the session: ${error.message}`))
+      .finally(() => {
+        working = null
+      })
+  }
+
+  const unsubscribe = verbs.onChange(changed)
+  changed()
+  return {
+    async stop() {
+      unsubscribe()
+      await working
+      await look()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** A session as the record has it, and as a person reads it. */
+import type { SessionRecord, SessionView } from '#agent'
+import { AppError, type Event, type JsonObject, type RunStatus, visible } from '#model'
+import type { Context } from '#show/cli'
+import type { RecordVerbs } from '#verbs'
+
+export async function openSession(context: Context, session: string): Promise<SessionRecord> {
+  return readSession(await context.record(), session)
+}
+
+export async function readSession(record: RecordVerbs, session: string): Promise<SessionRecord> {
+  const { viewSession } = await import('#agent')
+  const { status } = record.answer(session)
+  const events = record.eventsOf(session)
+  if (!isSession(record, events[0])) {
+    const details = 'it is a run and no session; "metier sessions" lists them'
+    throw new AppError('INVALID_INPUT_PARAM', `Cannot show ${session}: ${details}`, { param: 'session', details })
+  }
+  return {
+    view: viewSession(events, status as RunStatus, record.memberText),
+    lines: record.linesOf(session),
+    blob: (digest) => record.memberText({ $blob: digest, bytes: 0 } as never),
+  }
+}
+
+function isSession(record: RecordVerbs, first: Event | undefined): boolean {
+  if (first?.type !== 'run.started') return false
+  return (JSON.parse(record.memberText(first.body.plan)) as { kind: string }).kind === 'agent'
+}
+
+export async function sessionRows(context: Context): Promise<JsonObject[]> {
+  const record = await context.record()
+  const all = record.runs().map(({ run }) => String(run))
+  const sessions = all.filter((run) => isSession(record, record.eventsOf(run, { type: 'run.started' })[0]))
+  const rows = sessions.map(async (run) => {
+    const { view } = await readSession(record, run)
+    const { goal, model, protocol, workspace } = view.plan
+    const { status, startedAt, steps } = view
+    return { session: run, status, goal, model, protocol, workspace, startedAt, steps }
+  })
+  return Promise.all(rows)
+}
+
+export function sessionText({ session, plan, status, said, files, tokens, repeated }: SessionView): string {
+  const lines = [
+    `session ${session} · ${status} · ${plan.protocol} · ${visible(plan.model)} · ${plan.workspace}`,
+    ...said.map(({ at, step, role, text }) => `${at.slice(11, 19)}  ${step}  ${role}  ${oneLine(text)}`),
+    ...files.map(
+      ({ path, bytes, sha256, step }) => `file  ${step}  ${visible(path)}  ${bytes} bytes  ${sha256.slice(0, 12)}`,
+    ),
+    `${tokens.input} tokens read, ${tokens.output} written`,
+    ...repeated.map(
+      ({ call, tries }) => `call ${call} was sent ${tries} times: the model may have been asked as often`,
+    ),
+  ]
+  return lines.join('\n')
+}
+
+export function oneLine(text: string): string {
+  const line = visible(text.replace(/\s+/g, ' ').trim())
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}

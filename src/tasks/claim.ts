@@ -1,0 +1,68 @@
+/** Claiming: one ready task becomes one agent's, in one step, however many ask at once. */
+import { limits } from '#model'
+import { nameList, nodeId } from './check.ts'
+import { type Caller, change, lockedNode, type TaskGraph } from './graph.ts'
+import { type AgentStatus, completedStatuses, type GraphNode, type TaskInfo, type TaskStatus } from './node.ts'
+import type { GraphWriter, TaskQuery } from './store.ts'
+import { ends, taskInfo } from './task-info.ts'
+
+export async function claimReadyTask(
+  graph: TaskGraph,
+  given: { agentID?: unknown; missionID?: unknown; capabilities?: unknown },
+  caller: Caller,
+): Promise<{ task: TaskInfo | null }> {
+  const agentID = nodeId('agentID', given.agentID)
+  const query = {
+    ...(given.missionID !== undefined && { missionID: nodeId('missionID', given.missionID) }),
+    capabilities: nameList('capabilities', given.capabilities ?? []),
+    ready: true,
+  }
+  return change(graph, caller, async ({ writer, at }) => {
+    const agent = await lockedNode(writer, agentID, 'Agent', 'agentID')
+    const task = await lockReady(writer, query)
+    if (task === null) return { task: null }
+    const claimed = { ...task, status: 'IN_PROGRESS' satisfies TaskStatus, updatedAt: at }
+    await writer.updateNode(claimed)
+    await writer.addLink(task.id, 'ASSIGNED_TO', agentID, at)
+    await writer.updateNode({ ...agent, status: 'BUSY' satisfies AgentStatus, updatedAt: at })
+    return { task: taskInfo(claimed, await writer.links(task.id)) }
+  })
+}
+
+/**
+ * The first ready task that nobody else took meanwhile. Candidates are found without a lock; each
+ * is locked, read again and judged again, and the next one is tried where another client was
+ * faster.
+ */
+async function lockReady(writer: GraphWriter, query: Omit<TaskQuery, 'limit' | 'offset'>): Promise<GraphNode | null> {
+  for (let round = 0; round < limits.graphClaimRoundsMax; round++) {
+    const candidates = await writer.tasks({ ...query, limit: limits.graphClaimCandidates, offset: 0 })
+    if (candidates.length === 0) return null
+    for (const { id } of candidates) {
+      await writer.lock([id])
+      const task = await writer.node(id)
+      if (task !== null && (await isReady(writer, task))) return task
+    }
+  }
+  return null
+}
+
+async function isReady(writer: GraphWriter, { id, status, run }: GraphNode): Promise<boolean> {
+  const links = await writer.links(id)
+  if (run !== undefined || status !== 'QUEUED' || ends(links, 'ASSIGNED_TO').length > 0) return false
+  return ends(links, 'DEPENDS_ON').every(({ other }) => completedStatuses.includes(other.status as TaskStatus))
+}
+
+/**
+ * After a change of a task's status: its agent is BUSY while one of its tasks is in progress, else
+ * IDLE.
+ */
+export async function settleAgent(writer: GraphWriter, taskID: string, at: string): Promise<void> {
+  const agentID = ends(await writer.links(taskID), 'ASSIGNED_TO')[0]?.other.id
+  if (agentID === undefined) return
+  const agent = await lockedNode(writer, agentID, 'Agent', 'agentID')
+  const own = ends(await writer.links(agentID), 'ASSIGNED_TO', 'in')
+  const isBusy = own.some(({ other }) => other.status === ('IN_PROGRESS' satisfies TaskStatus))
+  const status: AgentStatus = isBusy ? 'BUSY' : 'IDLE'
+  if (agent.status !== status) await writer.updateNode({ ...agent, status, updatedAt: at })
+}

@@ -1,0 +1,36 @@
+/** The refusals of the task graph, each with the context that a model needs to correct itself. */
+import { AppError } from '#model'
+
+export function invalid(
+  param: string,
+  details: string,
+  more: { value?: unknown; [key: string]: unknown } = {},
+): AppError {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot read "${param}": ${details}`, { param, details, ...more })
+}
+
+export function missing(param: string): AppError {
+  return new AppError(
+    'MISSING_REQUIRED_PARAM',
+    `Cannot go on without "${param}": it is required and must not be empty`,
+    {
+      param,
+    },
+  )
+}
+
+export function notFound(nodeID: string): AppError {
+  return new AppError('NEO4J_NODE_NOT_FOUND', `Cannot find the node "${nodeID}": there is none with this id`, {
+    nodeID,
+  })
+}
+
+/** What shows a run follows the record: whoever changes it elsewhere would be overwritten. */
+export function ofRun({ id, run }: { id: string; run?: string }): AppError {
+  const message = `Cannot change the node "${id}": it shows the run ${run}, and only that run's record changes it`
+  return new AppError('PERMISSION_DENIED', message, { nodeID: id, run: run! })
+}
+
+export function violation(details: string, context: Record<string, unknown>): AppError {
+  return new AppError('NEO4J_CONSTRAINT_VIOLATION', `Cannot change the graph: ${details}`, { details, ...context })
+}

@@ -1,0 +1,64 @@
+/** What tests of the record share: a store in a folder of its own, and runs to fill it with. */
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type EventBodies, type Json, newId, type RunId } from '#model'
+import { type Chain, openStore, type Store, type StoreOptions } from '#record'
+import { temporaryFolder } from './temporary-folder.ts'
+
+export const sampleStart: EventBodies['run.started'] = {
+  intent: 'count the sheep',
+  mode: 'run',
+  plan: { kind: 'code', source: 'return 1', digest: '00' },
+  args: null,
+  actor: { kind: 'cli', name: 'shepherd' },
+  permissions: 'standard',
+  budget: { calls: 10, wallMs: 1000, bytes: 1000 },
+  seed: 'ab'.repeat(32),
+  engine: { name: 'quickjs', version: '1', digest: '00' },
+  servers: {},
+  isolation: null,
+}
+
+/** At whose word runs are purged. */
+export const keeper = { who: 'shepherd', from: 'cli' }
+
+const opened = new WeakMap<TestContext, Store[]>()
+
+/** A store that is closed with the test, in a home that goes after the last of them. */
+export async function openSample(t: TestContext, options: Partial<StoreOptions> = {}): Promise<Store> {
+  if (!opened.has(t)) t.after(async () => Promise.all(opened.get(t)!.map((store) => store.close())))
+  const stores = opened.get(t) ?? []
+  opened.set(t, stores)
+  const store = await openStore({ home: options.home ?? join(temporaryFolder(t), 'home'), ...options })
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= store.close()
+    return closed
+  }
+  stores.push({ ...store, close })
+  return stores.at(-1)!
+}
+
+export function startSample(store: Store, body: Partial<EventBodies['run.started']> = {}): Chain {
+  return store.startRun(newId<RunId>(), { ...sampleStart, ...body })
+}
+
+/** A finished run of `calls` calls: two events and three for each call. */
+export async function finishSample(store: Store, calls = 1, value: Json = 7): Promise<RunId> {
+  const chain = startSample(store)
+  for (let i = 1; i <= calls; i++) {
+    const call = String(i)
+    chain.append('call.issued', {
+      call,
+      tool: 'a:b',
+      args: { i },
+      effect: 'read',
+      effectFrom: 'default',
+      definition: null,
+    })
+    chain.append('call.sent', { call, attempt: 1 })
+    chain.append('call.resolved', { call, attempt: 1, outcome: 'answered', ok: true, value, ms: 1, by: 'upstream' })
+  }
+  await chain.finish({ status: 'done', result: null, callCount: calls, ms: 5 })
+  return chain.run
+}
