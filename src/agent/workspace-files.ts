@@ -170,6 +170,12 @@ function codeOf(error: unknown): unknown {
   return (error as NodeJS.ErrnoException).code
 }
 
+/** Makes a folder where there is none. */
+export async function makeFolder(root: string, name: string): Promise<void> {
+  const folder = await openFolder(root, [name], true)
+  await folder!.close()
+}
+
 /** For our own books: written whole and synced, whatever was there. */
 export async function replacePlain(root: string, parts: readonly string[], bytes: Uint8Array): Promise<void> {
   await inFolder(root, parts, (folder, name) => replace(folder, name, bytes))

@@ -1,8 +1,10 @@
 /** Which files of a workspace a model may write, and which of them a script does not see. */
 import { AppError, limits } from '#model'
 
+/** The books of a session: written by us, hidden from scripts. */
+export const books = ['ledger', 'manifests', 'sessions']
 /** What the session itself keeps there, by first name. */
-const ours = ['artifacts', 'ledger', 'manifests', 'sessions']
+const ours = ['artifacts', ...books]
 /** Histories, and what configures us or a host, wherever it stands. */
 const kept = [
   ...['.git', '.metier', 'metier.json', 'metier.jsonc', '.mcp.json', '.claude', '.claude.json', '.cursor', '.codex'],
@@ -47,7 +49,7 @@ function plain(name: string): string {
 export function isHidden(path: string, guarded: Guarded): boolean {
   const name = plain(path.slice(path.lastIndexOf('/') + 1))
   if (name.startsWith('.env') || kept.includes(name) || guarded.includes(path)) return true
-  return ['ledger', 'manifests', 'sessions'].includes(path)
+  return books.includes(path)
 }
 
 export function refused(path: string, problem: string): AppError {

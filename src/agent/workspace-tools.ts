@@ -5,8 +5,8 @@ import { AppError, type Json, type JsonObject, limits, sha256 } from '#model'
 import type { ScriptBoxes, WorkspaceView } from '#sandbox'
 import type { Ran } from './feedback.ts'
 import type { SessionTool } from './session-servers.ts'
-import { readPlain, stepFolder, walk, writePlain } from './workspace-files.ts'
-import { type Guarded, isHidden, partsOf, refused } from './workspace-path.ts'
+import { makeFolder, readPlain, stepFolder, walk, writePlain } from './workspace-files.ts'
+import { books, type Guarded, isHidden, partsOf, refused } from './workspace-path.ts'
 
 type WorkspaceParts = {
   /** The workspace of a session, by its run. */
@@ -101,7 +101,12 @@ async function ranIn(run: Running): Promise<RunAnswer> {
   }
 }
 
+/**
+ * Only what exists can be masked, and the books of a session may be written for the first time
+ * while its first script runs: their folders are made before the box is.
+ */
 async function hiddenIn(folder: string, own: readonly string[]): Promise<WorkspaceView['hidden']> {
+  for (const name of books) await makeFolder(folder, name)
   const guarded = await guardedIn(folder, own)
   const hidden = { folders: [] as string[], files: [] as string[] }
   await walk(folder, (path, isFolder) => {
