@@ -10,7 +10,7 @@ import { AppError, errorAnswer, type JsonObject, parseConfig, RunError, type Run
 import type { Store } from '#record'
 import { loadEngine } from '#run'
 import { caller, done, metier, openSpace, workspace } from '#test'
-import { type Caller, execute, type Parts, resume } from './execute.ts'
+import { type Caller, execute, type Parts, resume } from '#verbs/execute'
 import { openGenerations } from './generations.ts'
 
 const pay = `await mcp.fx.add({ key: 'a', by: 1 });`

@@ -23,6 +23,9 @@ import type {
 import type { ArtifactInput, Artifacts, openVerifier, Stats, Store, verify } from '#record'
 import type { Proposal, StandingLine } from '#run'
 import type { BoxHealth } from '#sandbox'
+import type { Settling } from '#verbs/decisions'
+import type { Caller, Pursuit } from '#verbs/execute'
+import type { Decision } from '#verbs/input'
 import type {
   Approval,
   DiscoverAnswer,
@@ -33,12 +36,9 @@ import type {
   ReplayAnswer,
   ResultAnswer,
   RunAnswer,
-} from './answers.ts'
-import type { Decision } from './decision.ts'
-import type { Caller, Pursuit } from './execute.ts'
-import type { RunFilter } from './list-runs.ts'
+  RunFilter,
+} from '#verbs/views'
 import type { PassthroughVerbs } from './passthrough.ts'
-import type { Settling } from './settle.ts'
 import type { TaskGraphVerbs } from './task-graph.ts'
 
 export type RecordVerbs = KeepVerbs & {

@@ -1,8 +1,8 @@
 /** discover(): an intent enters, ranked tools leave, or the words that matched nothing. */
 import { type Catalog, signatureOf } from '#catalog'
 import { effectKinds, isEffect, type Json, type JsonObject, limits, type Tool } from '#model'
-import type { DiscoverAnswer } from './answers.ts'
-import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
+import type { DiscoverAnswer } from '#verbs/views'
 
 type Filter = { type: 'tool' | 'capability' | 'all'; server?: string; effect?: string; minScore?: number }
 

@@ -14,10 +14,10 @@ import { type Config, type Json, limits, type RunId } from '#model'
 import { artifactsAddress, homePaths, type Store } from '#record'
 import type { Engine, EngineParts } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
+import { resultText } from '#verbs/result'
 import type { SessionKit, SessionParts } from './contract.ts'
 import { discover } from './discover.ts'
 import { pinRecord } from './pin-record.ts'
-import { resultText } from './result.ts'
 
 type Generation = { config: Config; catalog: Catalog; engine: Engine; boxes: Boxes }
 

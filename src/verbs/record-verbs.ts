@@ -4,16 +4,19 @@
  */
 import { type Config, parseId, type RunId } from '#model'
 import { openVerifier, type Store, verify } from '#record'
-import { aboutRun, aboutRunNow } from './about-run.ts'
-import { answerOf } from './answer.ts'
-import { whenAnswered } from './attend.ts'
+import { result, resultText } from '#verbs/result'
+import {
+  aboutRun,
+  aboutRunNow,
+  allApprovals,
+  answerOf,
+  listRuns,
+  notFound,
+  rawAnswerOf,
+  whenAnswered,
+} from '#verbs/views'
 import type { RecordVerbs, Surroundings } from './contract.ts'
 import { openKeepVerbs } from './keep-verbs.ts'
-import { listRuns } from './list-runs.ts'
-import { allApprovals } from './open-approvals.ts'
-import { rawAnswerOf } from './raw-answer.ts'
-import { result, resultText } from './result.ts'
-import { notFound } from './run-view.ts'
 import { openTaskGraphVerbs } from './task-graph.ts'
 
 /** `store` is closed together with what comes back. */
@@ -29,12 +32,12 @@ export function openRecordVerbs(store: Store, config: Config, { log = () => {} }
     answer: (run) => aboutRunNow(store, id(run), () => answerOf(store, id(run))),
     runs: (filter) => listRuns(store, filter),
     run: async (run) => {
-      const { showRun } = await import('./show-run.ts')
+      const { showRun } = await import('#verbs/preview')
       return aboutRun(store, id(run), () => showRun(store, id(run)))
     },
     approvals: () => allApprovals(store),
     named: async (approvals) => {
-      const { named } = await import('./preview.ts')
+      const { named } = await import('#verbs/preview')
       return named({ store, policy: config.policy }, approvals)
     },
     whenAnswered: (approval, over) => whenAnswered(store, approval, over),

@@ -6,19 +6,28 @@
  */
 import type { Config } from '#model'
 import type { Store } from '#record'
-import { lineText } from './answer-logs.ts'
-import type { Approval, DiscoverAnswer, ExecuteAnswer, Question, ResultAnswer } from './answers.ts'
-import { argumentsHandle } from './arguments-handle.ts'
-
+import type { Settling } from '#verbs/decisions'
+import type { Caller } from '#verbs/execute'
+import { type Decision, DecisionError, decisionFault, readDecision } from '#verbs/input'
+import {
+  type Approval,
+  adviceLines,
+  argumentsHandle,
+  argumentsLine,
+  argumentsText,
+  type DiscoverAnswer,
+  type ExecuteAnswer,
+  lineText,
+  mayCallLines,
+  originLine,
+  originLines,
+  type Question,
+  type ResultAnswer,
+  type RunFilter,
+} from '#verbs/views'
 import type { RecordVerbs, SessionKit, Surroundings, Verbs } from './contract.ts'
-import { type Decision, DecisionError, decisionFault, readDecision } from './decision.ts'
-
-import type { Caller } from './execute.ts'
 import { issuerFetch } from './issuer-fetch.ts'
-import type { RunFilter } from './list-runs.ts'
-import { adviceLines, argumentsLine, argumentsText, mayCallLines, originLine, originLines } from './question.ts'
 import { exportRun, keysFolder, openArtifacts, restoreRecord, verifyRecord } from './record-files.ts'
-import type { Settling } from './settle.ts'
 
 export type {
   Attendant,

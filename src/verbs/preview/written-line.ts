@@ -4,9 +4,8 @@
  */
 import type { Config, Effect, EventBodies, PermissionSet, PolicyRule } from '#model'
 import { type LineEffect, type LineScope, lineEffect, lineFor, narrower } from '#run'
-import type { Approval } from './answers.ts'
-import type { Decision } from './decision.ts'
-import type { CallView, RunView } from './run-view.ts'
+import type { Decision } from '#verbs/input'
+import type { Approval, CallView, RunView } from '#verbs/views'
 
 /** `permissions` is the set in force for the call that was asked about. */
 type WrittenLine = LineEffect & { rule: PolicyRule; scope: LineScope; permissions: PermissionSet }

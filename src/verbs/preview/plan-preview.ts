@@ -3,8 +3,7 @@ import type { Catalog } from '#catalog'
 import { type Config, limits, type Plan, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy, narrower, previewOf, type RecordedPlan, standingRules } from '#run'
-import type { Approval, Question, RunAnswer } from './answers.ts'
-import type { RunView } from './run-view.ts'
+import type { Approval, Question, RunAnswer, RunView } from '#verbs/views'
 import { effectsOfLines } from './written-line.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }

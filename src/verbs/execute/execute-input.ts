@@ -11,7 +11,7 @@ import {
   type RunId,
 } from '#model'
 import { type RunRequest, readMocks } from '#run'
-import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
 
 type ExecuteRequest = Omit<RunRequest, 'plan' | 'actor'> & {
   plan: Plan | null

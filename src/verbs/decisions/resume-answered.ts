@@ -4,8 +4,8 @@
  */
 import { limits, type RunId, toAppError } from '#model'
 import type { RunRow } from '#record'
-import type { Parts } from './execute.ts'
-import { isExpired } from './open-approvals.ts'
+import type { Parts } from '#verbs/execute'
+import { isExpired } from '#verbs/views'
 
 const resting = ['approval_required', 'uncertain', 'interrupted']
 

@@ -5,8 +5,8 @@
 import { AppError } from '#model'
 import type { Store } from '#record'
 import { standingLines } from '#run'
-import type { ForgetAnswer } from './answers.ts'
-import type { Caller } from './execute.ts'
+import type { Caller } from '#verbs/execute'
+import type { ForgetAnswer } from '#verbs/views'
 
 /** Lines that say the same go together: with one of them left, nothing would change. */
 export async function forgetLine(store: Store, id: string, { actor }: Caller): Promise<ForgetAnswer> {

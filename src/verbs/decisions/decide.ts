@@ -2,16 +2,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, type EventBodies, isFinished, limits, type RunId } from '#model'
 import type { Store } from '#record'
-import { aboutRun } from './about-run.ts'
-import { answerOf } from './answer.ts'
-import type { MovedAnswer } from './answers.ts'
-import { type Decision, DecisionError } from './decision.ts'
-import { type Caller, type Parts, resume } from './execute.ts'
-import { knows, livingGateways } from './gateways.ts'
-import { isExpired } from './open-approvals.ts'
-import { type CallView, type RunView, viewRun } from './run-view.ts'
-import { writtenLine } from './written-line.ts'
-import { checkYes } from './yes.ts'
+import { type Caller, type Parts, resume } from '#verbs/execute'
+import { type Decision, DecisionError } from '#verbs/input'
+import { writtenLine } from '#verbs/preview'
+import {
+  aboutRun,
+  answerOf,
+  type CallView,
+  isExpired,
+  knows,
+  livingGateways,
+  type MovedAnswer,
+  type RunView,
+  viewRun,
+} from '#verbs/views'
+import { checkYes } from './check-approval.ts'
 
 /**
  * The answer is bound to the digest of the arguments that were asked about. Of several who answer

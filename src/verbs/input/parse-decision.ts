@@ -2,7 +2,7 @@
  * What a human decides about a question, as it is handed to us from a form, a page or a program.
  */
 import { AppError, type ContextOf, type ErrorCode, type Json, limits } from '#model'
-import { objectOf, oneOf, optional, textOf } from './input.ts'
+import { objectOf, oneOf, optional, textOf } from './input-fields.ts'
 
 const scopes = ['once', 'run', 'always'] as const
 

@@ -4,7 +4,7 @@
  */
 import { RunError, type RunId } from '#model'
 import type { Store } from '#record'
-import { answerStatus } from './answer.ts'
+import { answerStatus } from './run-answer.ts'
 
 /**
  * `answer` makes an answer about the run; what it throws is thrown as a RunError, unless there is

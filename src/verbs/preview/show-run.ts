@@ -2,8 +2,8 @@
 import type { JsonObject, RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy } from '#run'
-import { planOf } from './preview.ts'
-import { viewRun } from './run-view.ts'
+import { viewRun } from '#verbs/views'
+import { planOf } from './plan-preview.ts'
 
 /** The plan and every call with arguments, value, times and approvals. */
 export async function showRun(store: Store, run: RunId): Promise<JsonObject> {

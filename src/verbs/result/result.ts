@@ -1,13 +1,10 @@
 /** result(): the whole of any result, a page at a time. */
 import { AppError, fromErrorData, limits, parseId, type RunId, type Stored } from '#model'
 import { blobOf, homePaths, type Store } from '#record'
-import { aboutRun, aboutRunNow } from './about-run.ts'
-import type { ResultAnswer } from './answers.ts'
-import { argumentsSuffix } from './arguments-handle.ts'
-import { missing, numberOf, objectOf, oneOf, optional, textOf } from './input.ts'
+import { missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
+import { aboutRun, aboutRunNow, argumentsSuffix, type ResultAnswer, type RunView, viewRun } from '#verbs/views'
 import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
-import { pageElsewhere } from './page-elsewhere.ts'
-import { type RunView, viewRun } from './run-view.ts'
+import { pageElsewhere } from './page-in-thread.ts'
 
 export async function result(store: Store, input: unknown): Promise<ResultAnswer> {
   const asked = readInput(input)

@@ -1,7 +1,7 @@
 /** An intent without a plan: what could be done about it, as tasks to fill in. Nothing runs. */
 import { type Catalog, signatureOf } from '#catalog'
 import type { JsonObject, Tool } from '#model'
-import type { ExecuteAnswer } from './answers.ts'
+import type { ExecuteAnswer } from '#verbs/views'
 
 const alternativesMax = 3
 

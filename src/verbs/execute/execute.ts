@@ -6,17 +6,28 @@ import type { Attendant, Catalog } from '#catalog'
 import { type Actor, AppError, type Config, isFinished, type Json, type JsonObject, limits, type RunId } from '#model'
 import { keyHolderIn, type RunRow, type Store } from '#record'
 import type { ActiveRun, Engine, RunRequest } from '#run'
-import { aboutRun, aboutRunNow } from './about-run.ts'
-import { answerFrom, answerOf } from './answer.ts'
-import type { ErrorAnswer, ExecuteAnswer, ReplayAnswer, RunAnswer } from './answers.ts'
-import { asksSomethingNew, until } from './attend.ts'
+import { invalid, refuseDeep } from '#verbs/input'
+import { withPreview } from '#verbs/preview'
+import {
+  aboutRun,
+  aboutRunNow,
+  answerFrom,
+  answerOf,
+  asksSomethingNew,
+  cachedRawAnswer,
+  type ErrorAnswer,
+  type ExecuteAnswer,
+  isExpired,
+  notFound,
+  type ReplayAnswer,
+  type RunAnswer,
+  type RunView,
+  until,
+  viewOf,
+  viewRun,
+} from '#verbs/views'
 import { readInput } from './execute-input.ts'
-import { invalid, refuseDeep } from './input.ts'
-import { isExpired } from './open-approvals.ts'
-import { withPreview } from './preview.ts'
-import { cachedRawAnswer } from './raw-answer.ts'
 import { earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
-import { notFound, type RunView, viewOf, viewRun } from './run-view.ts'
 import { suggest } from './suggest.ts'
 
 /** Who asks, and how long they wait: null waits until the run has settled. */

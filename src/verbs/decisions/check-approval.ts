@@ -4,10 +4,9 @@
  */
 import { type AppError, type Effect, type Json, limits, toAppError, toText } from '#model'
 import { decide, narrower, standingRules } from '#run'
-import { DecisionError } from './decision.ts'
-import type { Parts } from './execute.ts'
-import { refuseDeep } from './input.ts'
-import type { CallView, RunView } from './run-view.ts'
+import type { Parts } from '#verbs/execute'
+import { DecisionError, refuseDeep } from '#verbs/input'
+import type { CallView, RunView } from '#verbs/views'
 
 /** The engine judges it again as it sends the call; here whoever answers is told in time. */
 export async function checkYes(parts: Parts, view: RunView, call: CallView, edited: Json | undefined): Promise<void> {

@@ -4,12 +4,11 @@
  */
 import type { AppError, EventBodies, Json, RunId } from '#model'
 import type { Store } from '#record'
-import type { MovedAnswer } from './answers.ts'
+import type { Caller, Parts } from '#verbs/execute'
+import { invalid, refuseDeep } from '#verbs/input'
+import { type CallView, type MovedAnswer, type RunView, viewRun } from '#verbs/views'
+import { refuseDenied } from './check-approval.ts'
 import { moveOn } from './decide.ts'
-import type { Caller, Parts } from './execute.ts'
-import { invalid, refuseDeep } from './input.ts'
-import { type CallView, type RunView, viewRun } from './run-view.ts'
-import { refuseDenied } from './yes.ts'
 
 export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 

@@ -1,0 +1,27 @@
+/**
+ * A run as it is read from the record: its state, its answer, its open approvals, and the words
+ * for them.
+ */
+export { aboutRun, aboutRunNow } from './about-run.ts'
+export { lineText } from './answer-logs.ts'
+export type {
+  Approval,
+  DiscoverAnswer,
+  ErrorAnswer,
+  ExecuteAnswer,
+  ForgetAnswer,
+  MovedAnswer,
+  Question,
+  ReplayAnswer,
+  ResultAnswer,
+  RunAnswer,
+} from './answers.ts'
+export { argumentsHandle, argumentsSuffix } from './arguments-handle.ts'
+export { announce, knows, livingGateways } from './gateways.ts'
+export { listRuns, type RunFilter } from './list-runs.ts'
+export { allApprovals, isExpired } from './open-approvals.ts'
+export { adviceLines, argumentsLine, argumentsText, mayCallLines, originLine, originLines } from './question.ts'
+export { cachedRawAnswer, rawAnswerOf } from './raw-answer.ts'
+export { answerFrom, answerOf } from './run-answer.ts'
+export { type CallView, notFound, type RunView, viewOf, viewRun } from './run-view.ts'
+export { asksSomethingNew, until, whenAnswered } from './wait.ts'
