@@ -55,6 +55,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
     'schema',
     'tool-server',
   ],
+  model: ['configuration', 'terms', 'primitives', 'limits'],
   record: ['export', 'verify', 'writer', 'ledger', 'secrets', 'artifacts', 'disk'],
 }
 

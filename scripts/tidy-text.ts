@@ -13,7 +13,7 @@ const linesMax = 300
  * lowers its number.
  */
 export const longFiles: Record<string, number> = {
-  'src/model/limits.ts': 366,
+  'src/model/limits/limits.ts': 366,
   'src/run/call-lifecycle.ts': 313,
   'src/run/conductor.ts': 307,
   'src/run/structure/read.ts': 304,

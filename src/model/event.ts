@@ -2,14 +2,19 @@
  * One entry of the record, and what each type of it carries. The words here are frozen: others rely
  * on them.
  */
-import type { PolicyRule } from './config.ts'
-import type { Effect } from './effect.ts'
-import type { ErrorData } from './errors.ts'
-import type { IsolationReport } from './isolation.ts'
-import type { Json, RawJson } from './json.ts'
-import type { Budget, PermissionSet, Plan } from './plan.ts'
-import type { LogLine } from './program.ts'
-import type { EffectOrigin, Usage } from './tool.ts'
+import type { PolicyRule } from '#model/configuration'
+import type { Json, RawJson } from '#model/primitives'
+import type {
+  Budget,
+  Effect,
+  EffectOrigin,
+  ErrorData,
+  IsolationReport,
+  LogLine,
+  PermissionSet,
+  Plan,
+  Usage,
+} from '#model/terms'
 
 /** The home's chain stands beside the runs' under this name. */
 export const homeChain = 'home'

@@ -2,8 +2,9 @@
  * Members of an event as they stand in the record, where a large one is a reference to a blob:
  * typed so that no reader takes the one for the other.
  */
+
+import type { RawJson } from '#model/primitives'
 import type { EventBodies, EventType } from './event.ts'
-import type { RawJson } from './json.ts'
 
 /** A value outside its event: the SHA-256 and the length of its JSON text. */
 export type BlobReference = { $blob: string; bytes: number }

@@ -4,7 +4,7 @@
  */
 // biome-ignore-all lint/style/useTemplate: the engine makes a template literal a call of a method that the program may overwrite.
 
-/** What of `model/limits.ts` the guest itself must know; the host sends it. */
+/** What of `model/limits/limits.ts` the guest itself must know; the host sends it. */
 export type GuestLimits = {
   callsInFlightMax: number
   callsWaitingMax: number

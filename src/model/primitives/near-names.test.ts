@@ -1,7 +1,7 @@
 /** Tests of the names that are offered for a mistyped one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nearNames } from './near.ts'
+import { nearNames } from './near-names.ts'
 
 test('nearNames() finds a name with a letter too many, too few, wrong or swapped, and no other word', () => {
   const names = ['mcpServers', 'policy', 'sandbox', 'http', 'env', 'expose']

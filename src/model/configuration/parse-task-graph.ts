@@ -1,6 +1,6 @@
 /** Reads where missions and tasks are kept: in a file of the home, or in a Neo4j server. */
 import type { Config } from './config.ts'
-import type { Fields } from './fields.ts'
+import type { Fields } from './config-fields.ts'
 import { collectNamed, type Expansion, expand } from './variables.ts'
 
 /** As Neo4j's driver takes them; `+s` is encrypted, `+ssc` with a self-signed certificate. */

@@ -1,5 +1,5 @@
 /** What is about to run: a program, or a graph of tasks. */
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from '#model/primitives'
 
 export type Binding = { $from: string; path?: string }
 

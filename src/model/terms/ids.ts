@@ -3,7 +3,7 @@
  * UUID.
  */
 import { createHash } from 'node:crypto'
-import { takeChance } from './chance.ts'
+import { takeChance } from '#model/primitives'
 import { AppError } from './errors.ts'
 
 type Brand<Name extends string> = string & { readonly __brand: Name }

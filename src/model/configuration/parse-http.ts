@@ -1,7 +1,8 @@
 /** Reads where the gateway listens, who may use it, and how often. */
+
+import { limits } from '#model/limits'
 import type { Config } from './config.ts'
-import type { Fields } from './fields.ts'
-import { limits } from './limits.ts'
+import type { Fields } from './config-fields.ts'
 
 export function readHttp(fields: Fields): Config['http'] {
   const host = fields.string('host', '127.0.0.1')

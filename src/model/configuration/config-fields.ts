@@ -2,8 +2,7 @@
  * Reads one object of a configuration file field by field: problems and fields that nobody reads
  * are collected, not thrown.
  */
-import { isObject, type Json } from './json.ts'
-import { nearNames } from './near.ts'
+import { isObject, type Json, nearNames } from '#model/primitives'
 
 export type Problem = { path: string; found: string; expected: string }
 export type Findings = {

@@ -1,7 +1,7 @@
 /** Trace contexts: what is one, and what a call makes of it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseTraceparent, spanIdOf, traceparentOf } from './trace.ts'
+import { parseTraceparent, spanIdOf, traceparentOf } from './traceparent.ts'
 
 const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 

@@ -1,8 +1,9 @@
 /**
  * A program in its box: it moves in turns, issues calls, and receives their results one at a time.
  */
+
+import type { Json } from '#model/primitives'
 import type { ErrorData } from './errors.ts'
-import type { Json } from './json.ts'
 import type { DagTask } from './plan.ts'
 
 /** A call as the program issued it; its number is its place in the order of issue, from 1. */

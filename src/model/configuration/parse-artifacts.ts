@@ -1,7 +1,8 @@
 /** Reads where artifacts are: in the folder of the home, or in a bucket of an S3 server. */
+
+import { limits } from '#model/limits'
 import type { Config, S3Config, S3Credentials } from './config.ts'
-import type { Fields } from './fields.ts'
-import { limits } from './limits.ts'
+import type { Fields } from './config-fields.ts'
 import { collectNamed, type Expansion, expand } from './variables.ts'
 
 const names = [

@@ -1,9 +1,7 @@
 /** The whole configuration as one frozen value; parsed once, trusted everywhere. */
 
-import type { Effect, EffectKind } from './effect.ts'
-import type { Tier } from './isolation.ts'
-import type { Json } from './json.ts'
-import type { Budget, PermissionSet } from './plan.ts'
+import type { Json } from '#model/primitives'
+import type { Budget, Effect, EffectKind, PermissionSet, Tier } from '#model/terms'
 
 type ServerCommon = {
   /** By tool name, without the server's. */

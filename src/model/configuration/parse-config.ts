@@ -3,14 +3,12 @@
  * at once.
  */
 
+import { limits } from '#model/limits'
+import type { Json } from '#model/primitives'
+import { AppError, effectForms, effectKinds, isEffect, tiers } from '#model/terms'
 import type { Config, OauthConfig, PolicyRule, ServerConfig, ServerSandbox } from './config.ts'
-import { effectForms, effectKinds, isEffect } from './effect.ts'
-import { AppError } from './errors.ts'
-import { Fields, type Findings, isJson, isString, type Problem } from './fields.ts'
-import { tiers } from './isolation.ts'
-import type { Json } from './json.ts'
+import { Fields, type Findings, isJson, isString, type Problem } from './config-fields.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
-import { limits } from './limits.ts'
 import { readAgent, readProviders } from './parse-agent.ts'
 import { readApprovals } from './parse-approvals.ts'
 import { readArtifacts } from './parse-artifacts.ts'

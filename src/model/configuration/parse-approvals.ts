@@ -1,7 +1,8 @@
 /** Reads how long a question waits for an answer, and who is told of it. */
+
+import { limits } from '#model/limits'
 import type { Config } from './config.ts'
-import type { Fields } from './fields.ts'
-import { limits } from './limits.ts'
+import type { Fields } from './config-fields.ts'
 import { type Expansion, expand } from './variables.ts'
 
 export function readApprovals(expansion: Expansion, fields: Fields): Config['approvals'] {

@@ -1,7 +1,8 @@
 /** What can be called, how often it may be, and what comes of a try. */
+
+import type { Json, JsonObject } from '#model/primitives'
 import type { Effect } from './effect.ts'
 import type { AppError } from './errors.ts'
-import type { Json, JsonObject } from './json.ts'
 
 export type EffectOrigin = 'configuration' | 'annotations' | 'default' | 'built-in'
 

@@ -2,7 +2,7 @@
  * Variables inside a configuration's strings, in the three syntaxes that hosts use, and the secrets
  * that come in with them.
  */
-import { limits } from './limits.ts'
+import { limits } from '#model/limits'
 
 export type Expansion = {
   env: Record<string, string | undefined>

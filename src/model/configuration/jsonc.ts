@@ -2,8 +2,9 @@
  * JSON as people write it, with comments and trailing commas; an error names the place and never
  * quotes the text, which may hold secrets.
  */
-import type { Json, JsonObject } from './json.ts'
-import { limits } from './limits.ts'
+
+import { limits } from '#model/limits'
+import type { Json, JsonObject } from '#model/primitives'
 
 export class JsoncError extends Error {
   readonly line: number

@@ -1,7 +1,8 @@
 /** Reads what the agent does by default, and how language models are reached and priced. */
+
+import { limits } from '#model/limits'
 import { type Config, type ProviderConfig, type ProviderName, providerNames } from './config.ts'
-import type { Fields } from './fields.ts'
-import { limits } from './limits.ts'
+import type { Fields } from './config-fields.ts'
 import { collectNamed, type Expansion, expand } from './variables.ts'
 
 export function readAgent(fields: Fields): Config['agent'] {

@@ -1,0 +1,6 @@
+/** The configuration: its types, and the one parser that reads, expands and refuses it. */
+export * from './config.ts'
+export { parseJsonc } from './jsonc.ts'
+export { keyVariables } from './parse-agent.ts'
+export * from './parse-config.ts'
+export { isSecretName } from './variables.ts'

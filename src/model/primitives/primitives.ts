@@ -1,0 +1,13 @@
+/** What knows nothing of Métier: JSON and its pointers, digests, caches, semaphores, waits. */
+export { abortable, within } from './abortable.ts'
+export * from './digest.ts'
+export { visible } from './escape-invisible.ts'
+export * from './json.ts'
+export * from './json-pointer.ts'
+export { LruCache } from './lru.ts'
+export { nearNames } from './near-names.ts'
+export * from './pause.ts'
+export { takeChance } from './random-bytes.ts'
+export * from './redact.ts'
+export * from './semaphore.ts'
+export * from './traceparent.ts'
