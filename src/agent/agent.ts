@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path'
 import { openModel } from '#agent/models'
 import { openScriptBoxes, type ScriptBoxes } from '#sandbox'
-import type { SessionKit } from '#verbs'
+import { type Artifacts, openArtifacts, type SessionKit } from '#verbs'
 import { agentProgram } from './loop.ts'
 import { readPlan } from './plan.ts'
 import { modelServer, workspaceServer } from './session-servers.ts'
@@ -23,6 +23,7 @@ export const sessionKit: SessionKit = {
   maker: { version: '1', make: (source) => agentProgram(readPlan(source)) },
   servers({ config, planOf, discover, resultText }) {
     let opened: ScriptBoxes | null = null
+    let stored: Promise<Artifacts> | null = null
     const { minTier } = config.sandbox
     const folder = join(config.home, 'sandbox')
     const boxes = () => (opened ??= openScriptBoxes({ folder, minTier: minTier === 'wasm' ? 'os' : minTier }))
@@ -30,6 +31,7 @@ export const sessionKit: SessionKit = {
       folderOf: (run) => readPlan(planOf(run)).workspace,
       own: [config.home, ...(config.file === null ? [] : [config.file])],
       boxes,
+      artifacts: () => (stored ??= openArtifacts(config)),
       discover,
       result: async (input) => JSON.parse(resultText(input as object)),
     })

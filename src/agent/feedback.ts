@@ -2,7 +2,16 @@
 import { limits } from '#model'
 
 /** A script as it ended: with a number, or with the word that says why it has none. */
-export type Ran = { returncode: number | 'timeout' | 'refused' | 'failed'; stdout: string; stderr: string }
+export type Ran = {
+  returncode: number | 'timeout' | 'refused' | 'failed'
+  stdout: string
+  stderr: string
+  /** What it left below `/outputs`, stored. */
+  artifacts?: StoredOutput[]
+  missing?: { path: string; reason: string }[]
+}
+
+export type StoredOutput = { path: string; artifactID: string; storagePath: string; bytes: number; sha256: string }
 
 export function toolOutput({ returncode, stdout, stderr }: Ran): string {
   return `returncode: ${returncode}\n\n[STDOUT]\n${oneLineLess(stdout)}\n\n[STDERR]\n${oneLineLess(stderr)}\n`
@@ -13,14 +22,24 @@ export function toolFeedback(output: string, path: string): string {
   return `System: Tool executed. Artifacts saved. Output:\n${bounded(output, `all of it is in ${path}`)}`
 }
 
-export function reboundFeedback(prompt: string, { returncode, stdout, stderr }: Ran): string {
+export function reboundFeedback(prompt: string, ran: Ran): string {
+  const { returncode, stdout, stderr } = ran
   const where = 'all of it is in the ledger'
   const streams = `[STDOUT]\n${bounded(stdout, where)}\n[STDERR]\n${bounded(stderr, where)}`
-  return `${prompt}\n\n[RETURN CODE] ${returncode}\n${streams}`
+  return `${prompt}\n\n[RETURN CODE] ${returncode}\n${streams}${outputsText(ran)}`
 }
 
-export function mistakeFeedback(reason: string): string {
-  return `System: Your answer was not used: ${reason}. Nothing of it was done. Send it again as the protocol says.`
+function outputsText({ artifacts = [], missing = [] }: Ran): string {
+  const stored = artifacts.map(({ path, bytes, storagePath }) => `${path}: ${bytes} bytes, stored as ${storagePath}`)
+  const lost = missing.map(({ path, reason }) => `${path}: not stored, ${reason}`)
+  return stored.length + lost.length === 0 ? '' : `\n[OUTPUTS]\n${[...stored, ...lost].join('\n')}`
+}
+
+/** `written` are files of the same answer that stand already. */
+export function mistakeFeedback(reason: string, written: readonly string[] = []): string {
+  const done =
+    written.length === 0 ? 'Nothing of it was done' : `Only these files of it were written: ${written.join(', ')}`
+  return `System: Your answer was not used: ${reason}. ${done}. Send it again as the protocol says.`
 }
 
 /** Head and tail, and where the rest is; never half of a surrogate pair. */

@@ -42,6 +42,9 @@ type Move = { call: IssuedCall; then(result: Result): Move } | { end: ProgramEnd
 /** A file on the record, as the call that wrote it answered. */
 type Written = { path: string; sha256: string; bytes: number }
 
+/** A script, with the digest of the bytes that may run; null where none are on the record. */
+type Target = { path: string; sha256: string | null }
+
 /** How a script came to its end, as `workspace:run` answers. */
 type RunAnswer = Ran & { forbidden?: string }
 
@@ -71,6 +74,8 @@ class Loop {
   #asked = 0
   #tokens = 0
   #forbidden = 0
+  /** Files that the answer at hand has written so far. */
+  #written: string[] = []
   /** The failures that stand at the end, as far as they are equal. */
   #failures: string[] = []
 
@@ -94,6 +99,7 @@ class Loop {
   #answered(result: Result): Move {
     if (!result.ok) return failed(result.error)
     const answer = result.value as unknown as ModelAnswer
+    this.#written = []
     const { inputTokens, outputTokens } = answer.usage
     this.#tokens += (inputTokens ?? 0) + (outputTokens ?? 0)
     if (answer.stop === 'refusal' || answer.stop === 'context_overflow') return this.#unanswered(answer)
@@ -119,11 +125,8 @@ class Loop {
     const { target, prompt, thought } = reading
     const forbidden = forbiddenTarget(target)
     if (forbidden !== null) return this.#refuse(answer, target, forbidden)
-    const file = this.#files.get(target)
-    if (file === undefined) {
-      const stderr = `Cannot run ${target}: no answer of this session has written it`
-      return this.#tellRun(answer, thought, prompt, { returncode: 'failed', stdout: '', stderr })
-    }
+    // Without a digest it is looked at and not run: a link in its place is forbidden all the same.
+    const file = this.#files.get(target) ?? { path: target, sha256: null }
     return this.#run(file, limits.reboundScriptSeconds, (ran) =>
       ran.forbidden === undefined
         ? this.#tellRun(answer, thought, prompt, ran)
@@ -178,14 +181,16 @@ class Loop {
       call,
       then: (result) => {
         if (!result.ok) return this.#badCall(answer, result.error)
-        const file = result.value as unknown as Written
+        const { path, sha256, bytes } = result.value as unknown as Written
+        const file = { path, sha256, bytes }
         this.#files.set(file.path, file)
+        this.#written.push(file.path)
         return then(file)
       },
     }
   }
 
-  #run({ path, sha256 }: Written, timeoutSeconds: number, then: (ran: RunAnswer) => Move): Move {
+  #run({ path, sha256 }: Target, timeoutSeconds: number, then: (ran: RunAnswer) => Move): Move {
     const call = { tool: 'workspace:run', args: toText({ path, sha256, timeoutSeconds }) }
     return {
       call,
@@ -227,7 +232,8 @@ class Loop {
   }
 
   #mistaken(answer: ModelAnswer, reason: string): Move {
-    return this.#tell(answer, mistakeFeedback(reason), { thought: answer.text, streams: [], failure: reason })
+    const feedback = mistakeFeedback(reason, this.#written)
+    return this.#tell(answer, feedback, { thought: answer.text, streams: [], failure: reason })
   }
 
   #tell(answer: ModelAnswer, text: string, { thought, streams, failure }: Told): Move {

@@ -7,11 +7,13 @@ import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '#ag
 import { type CallOptions, cancelledOf, type SessionServer, timeoutOf } from '#catalog'
 import { AppError, type Effect, type Json, type JsonObject, limits, sha256, type Tool, type Try, toText } from '#model'
 
+export type SessionCall = { run: string; call: string; signal: AbortSignal }
+
 /** A tool of a session: what it takes, its class, and what it does. */
 export type SessionTool = {
   effect: Effect
   timeoutMs: number
-  run(args: JsonObject, call: { run: string; signal: AbortSignal }): Promise<Json>
+  run(args: JsonObject, call: SessionCall): Promise<Json>
 }
 
 export function workspaceServer(tools: Record<string, SessionTool>, close: () => Promise<void>): SessionServer {
@@ -24,7 +26,8 @@ export function workspaceServer(tools: Record<string, SessionTool>, close: () =>
     },
     try: ({ id, name }, args, options) =>
       attempt(id, options, async (signal) => {
-        const value = await named(name)!.run(args as JsonObject, { run: options.run ?? '', signal })
+        const { run = '', call = '' } = options
+        const value = await named(name)!.run(args as JsonObject, { run, call, signal })
         return { outcome: 'answered', ok: true, value }
       }),
     close,
@@ -40,7 +43,8 @@ export function modelServer(open: (name: string) => Promise<Model>): SessionServ
       attempt(id, options, async (signal) => {
         const model = await open(name)
         const request = args as unknown as Omit<ModelRequest, 'signal'>
-        return answered(await model.complete({ ...request, signal }), options.whole === true)
+        const attempt = options.attempt ?? 1
+        return answered(await model.complete({ ...request, signal, attempt }), options.whole === true)
       }),
     close: async () => {},
   }

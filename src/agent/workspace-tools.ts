@@ -2,9 +2,11 @@
 import { realpath } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AppError, type Json, type JsonObject, limits, sha256 } from '#model'
-import type { ScriptBoxes, WorkspaceView } from '#sandbox'
-import type { Ran } from './feedback.ts'
-import type { SessionTool } from './session-servers.ts'
+import type { ScriptBoxes, ScriptRequest, WorkspaceView } from '#sandbox'
+import type { Artifacts } from '#verbs'
+import type { Ran, StoredOutput } from './feedback.ts'
+import type { SessionCall, SessionTool } from './session-servers.ts'
+import { storeOutput } from './store-output.ts'
 import { makeFolder, readPlain, stepFolder, walk, writePlain } from './workspace-files.ts'
 import { books, type Guarded, isHidden, partsOf, refused } from './workspace-path.ts'
 
@@ -14,6 +16,7 @@ type WorkspaceParts = {
   /** What belongs to us on this machine, wherever it lies. */
   own: readonly string[]
   boxes(): ScriptBoxes
+  artifacts(): Promise<Artifacts>
   discover(input: Json): Promise<Json>
   result(input: Json): Promise<Json>
 }
@@ -29,7 +32,7 @@ export function workspaceTools(parts: WorkspaceParts): Record<string, SessionToo
     run: {
       effect: 'read',
       timeoutMs: scriptMs,
-      run: (args, call) => runScript(parts, parts.folderOf(call.run), args, call.signal),
+      run: (args, call) => runScript(parts, args, call),
     },
     discover: { effect: 'read', timeoutMs, run: (args) => parts.discover(args) },
     result: { effect: 'read', timeoutMs, run: (args) => parts.result(args) },
@@ -62,12 +65,9 @@ async function guardedIn(folder: string, own: readonly string[]): Promise<Guarde
 type RunAnswer = Ran & { forbidden?: string; tier?: string }
 
 /** The bytes that were hashed are the bytes that run. */
-async function runScript(
-  { boxes, own }: WorkspaceParts,
-  folder: string,
-  { path, sha256: digest, timeoutSeconds }: JsonObject,
-  signal: AbortSignal,
-): Promise<Json> {
+async function runScript(parts: WorkspaceParts, args: JsonObject, call: SessionCall): Promise<Json> {
+  const { path, sha256: digest, timeoutSeconds } = args
+  const folder = parts.folderOf(call.run)
   const none = { stdout: '', stderr: '' }
   let bytes: Buffer | null
   try {
@@ -77,20 +77,26 @@ async function runScript(
     return { returncode: 'refused', ...none, forbidden: error.message } satisfies RunAnswer
   }
   if (bytes === null) return { returncode: 'failed', ...none, stderr: `Cannot run ${path}: there is no such file` }
+  if (digest === null)
+    return { returncode: 'failed', ...none, stderr: `Cannot run ${path}: no answer of this session has written it` }
   if (sha256(bytes) !== digest)
     return { returncode: 'failed', ...none, stderr: `Cannot run ${path}: it is not the file that was written` }
-  const hidden = await hiddenIn(folder, own)
+  const hidden = await hiddenIn(folder, parts.own)
   const workspace: WorkspaceView = { folder, script: String(path), hidden }
   const script = { interpreter: 'python', script: bytes.toString('utf8'), workspace }
-  return ranIn(() => boxes().run({ ...script, timeoutSeconds: Number(timeoutSeconds), signal }))
+  return ranIn(parts, { ...script, timeoutSeconds: Number(timeoutSeconds) }, call)
 }
 
-type Running = () => ReturnType<ScriptBoxes['run']>
-
-async function ranIn(run: Running): Promise<RunAnswer> {
+async function ranIn(parts: WorkspaceParts, script: ScriptRequest, call: SessionCall): Promise<RunAnswer> {
+  const artifacts: StoredOutput[] = []
+  const onOutput: ScriptRequest['onOutput'] = async (output) => {
+    artifacts.push(await storeOutput(await parts.artifacts(), call, output))
+  }
   try {
-    const { exitCode, stdout, stderr, isolation } = await run()
-    return { returncode: exitCode, stdout, stderr, tier: isolation.tier }
+    const request = { ...script, outputs: 'all' as const, onOutput, signal: call.signal }
+    const { exitCode, stdout, stderr, isolation, missing } = await parts.boxes().run(request)
+    const left = { ...(artifacts.length > 0 && { artifacts }), ...(missing.length > 0 && { missing }) }
+    return { returncode: exitCode, stdout, stderr, ...left, tier: isolation.tier }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const { stdout = '', stderr = '' } = error.context as { stdout?: string; stderr?: string }

@@ -85,3 +85,20 @@ test('tryUntilKnown() tries nothing again while the run is being stopped, also w
   assert.deepEqual(await outcomeOf('keyed:id', [unknown, answered], 0, duringPause()), ['given_up', 1])
   assert.deepEqual(await outcomeOf('unsafe', [notSent, answered], 0, duringPause()), ['not_sent', 1])
 })
+
+test('tryUntilKnown() waits as long as a busy server asks for: a minute each, five together', async () => {
+  const busy = (retryAfterMs: number): Try => ({
+    outcome: 'not_sent',
+    error: new AppError('UPSTREAM_UNREACHABLE', 'busy', { retryAfterMs }),
+  })
+  assert.deepEqual(await outcomeOf('read', [busy(30_000), busy(1), answered]), ['answered', 3])
+  assert.deepEqual(await outcomeOf('read', [busy(100_000)]), ['not_sent', 6])
+  // It does not say how long: the pauses grow up to a minute.
+  assert.deepEqual(await outcomeOf('read', [busy(0)]), ['not_sent', 15])
+})
+
+test('tryUntilKnown() asks a model once more where it is not known what came of it', async () => {
+  const cut: Try = { outcome: 'unknown', error: new AppError('UPSTREAM_UNREACHABLE', 'cut', { retriesMax: 1 }) }
+  assert.deepEqual(await outcomeOf('read', [cut]), ['given_up', 2])
+  assert.deepEqual(await outcomeOf('read', [cut, answered]), ['answered', 2])
+})

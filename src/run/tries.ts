@@ -67,7 +67,7 @@ export async function tryUntilKnown(effect: Effect, tries: Tries): Promise<Outco
   const { make, pause, now, signal, isLast, isInDoubt } = tries
   const began = now()
   const failures = { not_sent: 0, unknown: 0, since: Number.POSITIVE_INFINITY }
-  for (let pauseMs: number = limits.retryMsMin; ; pauseMs = Math.min(2 * pauseMs, limits.retryMsMax)) {
+  for (let pauseMs: number = limits.retryMsMin; ; pauseMs *= 2) {
     const outcome = await make()
     if (outcome.outcome === 'ended' && isInDoubt() && !mayRepeat(effect)) return { outcome: 'in_doubt' }
     if (outcome.outcome !== 'not_sent' && outcome.outcome !== 'unknown') return outcome
@@ -77,23 +77,28 @@ export async function tryUntilKnown(effect: Effect, tries: Tries): Promise<Outco
     if (outcome.outcome === 'unknown' && !mayRepeat(effect)) return { outcome: 'in_doubt' }
     const isFinal = outcome.outcome === 'unknown' ? isLastUnknown : isLastUnsent
     if (isLast() || isFinal(outcome.error, failures, { began, now: now() })) return givenUp(effect, outcome, isDoubtful)
-    await pause(Math.max(pauseMs, askedMs(outcome.error)), signal).catch(() => {})
+    await pause(pauseBefore(outcome.error, pauseMs), signal).catch(() => {})
     if (isLast()) return givenUp(effect, outcome, isDoubtful)
   }
 }
 
-/** How long whoever refused the try asks to be left alone. */
-function askedMs({ context: { retryAfterMs } }: AppError): number {
-  return typeof retryAfterMs === 'number' ? Math.min(Math.max(0, retryAfterMs), limits.retryAfterMsMax) : 0
+/**
+ * As long as the server that refused the try asks for; each pause is twice as long as the one
+ * before. One that says how long to wait is given minutes, any other less than a second.
+ */
+function pauseBefore({ context: { retryAfterMs } }: AppError, pauseMs: number): number {
+  if (typeof retryAfterMs !== 'number') return Math.min(pauseMs, limits.retryMsMax)
+  return Math.min(Math.max(pauseMs, retryAfterMs), limits.retryAfterMsMax)
 }
 
 type Failures = { not_sent: number; unknown: number; since: number }
 type Times = { began: number; now: number }
 
 /** A time-out has used its time already; any other failure has as long from the first one on. */
-function isLastUnknown({ code }: AppError, { unknown, since }: Failures, { began, now }: Times): boolean {
+function isLastUnknown({ code, context }: AppError, { unknown, since }: Failures, { began, now }: Times): boolean {
   const from = code === 'CALL_TIMEOUT' ? began : since
-  return unknown > limits.unknownTriesMax || now - from > limits.unknownTriesWithinMs
+  const most = typeof context.retriesMax === 'number' ? context.retriesMax : limits.unknownTriesMax
+  return unknown > most || now - from > limits.unknownTriesWithinMs
 }
 
 /**
@@ -106,7 +111,8 @@ function isLastUnsent(
   { now }: Times,
 ): boolean {
   if (fate === 'give_up') return true
-  if (typeof context.retryAfterMs === 'number') return now - since > limits.retryAfterMsTogether
+  if (typeof context.retryAfterMs === 'number')
+    return now + Math.min(context.retryAfterMs, limits.retryAfterMsMax) - since > limits.retryAfterMsTogether
   if (code !== 'UPSTREAM_UNREACHABLE') return tries >= limits.notSentTriesMax
   return tries >= limits.unreachableTriesMax || now - since > limits.unreachableMsMax
 }

@@ -69,7 +69,7 @@ export function openLocalQueue({ make, leftovers }: Local): WorkQueue {
 /** The catalogue makes the calls; what a dead owner had started, its guard ends. */
 export function catalogQueue(catalog: Catalog): WorkQueue {
   return openLocalQueue({
-    make: ({ tool, args, attempt: _, ...work }, signal, commit) => catalog.try(tool, args, { ...work, signal, commit }),
+    make: ({ tool, args, ...work }, signal, commit) => catalog.try(tool, args, { ...work, signal, commit }),
     leftovers: (owner) => catalog.endOrphansOf(owner),
   })
 }

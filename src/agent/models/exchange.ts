@@ -59,9 +59,8 @@ export function statusError(subject: Subject, status: number, body: string, head
   if (status === 401 || status === 403)
     return new ModelError('answered', 'PERMISSION_DENIED', `${text('refuses the key')}. ${keyHint}`, context)
   if (status === 408 || status === 429 || status >= 500) {
-    const wait = retryAfterMs(headers, now)
     const what = status === 429 ? 'asks to wait' : 'has a problem'
-    const waiting = wait === null ? context : { ...context, retryAfterMs: wait }
+    const waiting = { ...context, retryAfterMs: retryAfterMs(headers, now) }
     return new ModelError('not_sent', 'UPSTREAM_UNREACHABLE', text(what), waiting)
   }
   if (status === 413 || isOverflow(body)) return overflowError(subject, status)
@@ -88,14 +87,17 @@ function overflowError({ model }: Subject, status: number): ModelError {
   return new ModelError('answered', 'TOOL_ERROR', message, { model, status, stop: 'context_overflow' })
 }
 
-/** Seconds or a date, and the milliseconds that OpenAI and Anthropic also send. */
-function retryAfterMs(headers: Headers, now: number): number | null {
+/**
+ * Seconds or a date, and the milliseconds that OpenAI and Anthropic also send; 0 where it does not
+ * say, so that its next try comes after a pause that grows.
+ */
+function retryAfterMs(headers: Headers, now: number): number {
   const exact = Number.parseFloat(headers.get('retry-after-ms') ?? '')
   if (exact >= 0) return Math.ceil(exact)
   const text = headers.get('retry-after') ?? ''
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000)
   const date = Date.parse(text)
-  return Number.isNaN(date) ? null : Math.max(0, date - now)
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now)
 }
 
 /** An error that came inside of a stream: the provider names its kind instead of a status. */

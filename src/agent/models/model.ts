@@ -2,7 +2,7 @@
  * A language model as the loop uses it: one request, one answer, no retries. Drivers: providers
  * through the AI SDK, a script of answers, and a cassette of recorded ones.
  */
-import { AppError, type ContextOf, type ErrorCode, type Json, type JsonObject } from '#model'
+import { AppError, type ContextOf, type ErrorCode, type Json, type JsonObject, limits } from '#model'
 
 /** A tool that the model may call by its provider's own means. */
 export type ModelTool = { name: string; description: string; input: JsonObject }
@@ -28,6 +28,8 @@ export type ModelRequest = {
   schema?: JsonObject
   maxTokens: number
   signal: AbortSignal
+  /** How often this was asked, with this time; 1 where nobody counts. */
+  attempt?: number
   /** Text as it comes, for a terminal; the answer is the same without it. */
   onText?: (text: string) => void
 }
@@ -64,7 +66,7 @@ export class ModelError<Code extends ErrorCode = ErrorCode> extends AppError<Cod
   readonly outcome: 'not_sent' | 'unknown' | 'answered'
 
   constructor(outcome: ModelError['outcome'], code: Code, message: string, context: ContextOf<Code>) {
-    super(code, message, context)
+    super(code, message, outcome === 'unknown' ? { ...context, retriesMax: limits.modelUnknownRetriesMax } : context)
     this.outcome = outcome
   }
 

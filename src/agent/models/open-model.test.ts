@@ -49,11 +49,12 @@ test('scripted: fails before an answer as its list says, and does not count fail
   const errors = [{ status: 429, retryAfterMs: 50 }, { status: 500 }, {}, { status: 401 }].map(($error) => ({ $error }))
   const model = await scripted(t, JSON.stringify(['one', ...errors, 'two']))
   assert.equal((await model.complete(request(0))).text, 'one')
-  await assert.rejects(model.complete(request(1)), { outcome: 'not_sent', retryAfterMs: 50 })
-  await assert.rejects(model.complete(request(1)), { outcome: 'not_sent', code: 'UPSTREAM_UNREACHABLE' })
-  await assert.rejects(model.complete(request(1)), { outcome: 'unknown', code: 'UPSTREAM_UNREACHABLE' })
-  await assert.rejects(model.complete(request(1)), { outcome: 'answered', code: 'PERMISSION_DENIED' })
-  assert.equal((await model.complete(request(1))).text, 'two')
+  const tried = (attempt: number) => model.complete({ ...request(1), attempt })
+  await assert.rejects(tried(1), { outcome: 'not_sent', retryAfterMs: 50 })
+  await assert.rejects(tried(2), { outcome: 'not_sent', code: 'UPSTREAM_UNREACHABLE' })
+  await assert.rejects(tried(3), { outcome: 'unknown', code: 'UPSTREAM_UNREACHABLE' })
+  await assert.rejects(tried(4), { outcome: 'answered', code: 'PERMISSION_DENIED' })
+  assert.equal((await tried(5)).text, 'two')
 })
 
 test('scripted: refuses a file that is not there, and one that is no JSON', async (t) => {

@@ -120,7 +120,7 @@ for (const provider of ['anthropic', 'openai', 'compatible'])
         { status: 500 },
       ]
       const { stub, fail } = await open(t, provider, replies)
-      for (const [index, ms] of [7000, 1500, 5000, null, null].entries()) {
+      for (const [index, ms] of [7000, 1500, 5000, 0, 0].entries()) {
         const { outcome, code, retryAfterMs, fate, context } = await fail(isStreamed)
         assert.deepEqual([outcome, code, retryAfterMs, fate], ['not_sent', 'UPSTREAM_UNREACHABLE', ms, 'retry'])
         assert.equal(context.status, replies[index]!.status)

@@ -12,18 +12,14 @@ type Entry = { errors: Json[]; answer: Json | undefined }
 
 export function openScripted(title: string, file: string): Model {
   const entries = entriesOf(listIn(readModelFile(file), title))
-  /** Failures that were given in this process, by the number of the call. */
-  const failed = new Map<number, number>()
 
   async function complete(request: ModelRequest): Promise<ModelAnswer> {
-    // The request alone says which call it is: resuming asks for the same answer.
+    // The request says which call it is, and the record how often it was made: resuming asks for
+    // the same answer.
     const n = request.messages.filter(({ role }) => role === 'assistant').length
     const { errors, answer } = entries[n] ?? { errors: [], answer: undefined }
-    const failures = failed.get(n) ?? 0
-    if (failures < errors.length) {
-      failed.set(n, failures + 1)
-      throw failureOf(title, errors[failures]!)
-    }
+    const failure = errors[(request.attempt ?? 1) - 1]
+    if (failure !== undefined) throw failureOf(title, failure)
     if (answer === undefined) {
       const message = `The script of "${title}" has no answer to model call ${n + 1}`
       throw new ModelError('answered', 'TOOL_ERROR', message, { model: title, call: n + 1 })

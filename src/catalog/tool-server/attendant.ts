@@ -42,6 +42,8 @@ export type CallOptions = {
   run?: string
   /** Its number in the run: a tool that runs here names what it writes after both. */
   call?: string
+  /** How often it was tried, with this try. */
+  attempt?: number
   /** The W3C trace context of the call, sent along. */
   traceparent?: string
   /** The answer as it came is wanted too. */

@@ -19,10 +19,10 @@ export const callLimits = {
   /** The same where the server cannot be reached: it may be back in a moment. */
   unreachableTriesMax: 32,
   unreachableMsMax: 5000,
-  /** Between two tries; each pause is twice as long as the one before. */
   /** Where a server says how long to wait: each time, and together. */
   retryAfterMsMax: 60_000,
   retryAfterMsTogether: 300_000,
+  /** Between two tries; each pause is twice as long as the one before. */
   retryMsMin: 100,
   retryMsMax: 800,
   /** A key in doubt for longer counts as unsafe: a server may have forgotten it. */

@@ -23,6 +23,8 @@ export const modelLimits = {
   /** Of one request, where the budget would allow more. */
   modelAnswerTokensMax: 32_000,
   modelCallMs: 600_000,
+  /** Of a request that may have been answered: each costs tokens. */
+  modelUnknownRetriesMax: 1,
   /** Of what is printed, as the model is told of it. */
   feedbackBytesMax: 64 * 1024,
   equalFailuresMax: 3,
@@ -33,6 +35,8 @@ export const modelLimits = {
   /** Of one file that a model writes. */
   agentFileBytesMax: 8 * 1024 * 1024,
   agentPathBytesMax: 1024,
+  /** Of all files together that one script leaves below `/outputs`. */
+  agentOutputBytesMax: 20 * 1024 * 1024,
   /** Entries of a workspace that are looked at for what must be hidden from a script. */
   workspaceEntriesMax: 50_000,
   workspaceHiddenMax: 500,

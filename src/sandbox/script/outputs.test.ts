@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { limits } from '#model'
 import { temporaryFolder } from '#test'
-import { receiveOutputs } from './outputs.ts'
+import { everyOutput, receiveOutputs } from './outputs.ts'
 import { readStatus } from './status-reader.ts'
 
 async function* said(text: string, pieceBytes: number) {
@@ -50,6 +50,24 @@ test('receiveOutputs() refuses sizes that are too large, words that it does not 
     const order = { paths: ['/outputs/a', '/outputs/b'], folder: join(temporaryFolder(t), 'outputs') }
     await assert.rejects(receiveOutputs(readStatus(said(words, 1000)), order), message, words.slice(0, 40))
   }
+})
+
+test('receiveOutputs() takes every file by the name that its box gives it, and no lie about that', async (t) => {
+  const receive = (words: string) =>
+    receiveOutputs(readStatus(said(words, 7)), { paths: everyOutput, folder: join(temporaryFolder(t), 'outputs') })
+  const { files, missing } = await receive('name 3\na/bfile 2\nokname 1\nxnot_regular\nmore\nend\n')
+  assert.deepEqual(
+    files.map(({ path, file }) => [path, readFileSync(file, 'utf8')]),
+    [['/outputs/a/b', 'ok']],
+  )
+  assert.deepEqual(missing, [
+    { path: '/outputs/x', reason: 'not_regular' },
+    { path: '/outputs/', reason: 'too_many' },
+  ])
+  const flood = 'name 1\nxabsent\n'.repeat(limits.scriptOutputFilesMax + 1)
+  for (const words of ['', 'name 0\n', 'name 99999\n', 'file 1\nx', 'more\nname 1\n', flood, 'name 1\nxend\n'])
+    await assert.rejects(receive(words), words)
+  await assert.rejects(receive(`name 1\nxfile ${limits.agentOutputBytesMax + 1}\n`), /it said "file/)
 })
 
 test('receiveOutputs() bounds all files together', async (t) => {

@@ -15,8 +15,11 @@ export type ScriptRequest = {
   interpreter: string
   script: string
   inputs?: ScriptInput[]
-  /** Files below `/outputs/` that are handed out when the script has ended, however it did. */
-  outputs?: string[]
+  /**
+   * Files below `/outputs/` that are handed out when the script has ended, however it did; or every
+   * regular file that it left there.
+   */
+  outputs?: string[] | 'all'
   onOutput?: OnOutput
   /** A folder of the host that it works in and cannot change. */
   workspace?: WorkspaceView
@@ -34,7 +37,7 @@ export type CheckedRequest = {
   interpreter: Interpreter
   script: string
   inputs: ScriptInput[]
-  outputs: string[]
+  outputs: readonly string[]
   onOutput: OnOutput
   workspace: WorkspaceView | null
   timeoutMs: number
