@@ -40,8 +40,8 @@ export const longFunctions: Record<string, number> = {
   'src/sandbox/inside/v8-guest-text.ts#texts': 160,
   'src/sandbox/inside/v8-guest.ts#builtIns': 82,
   'src/sandbox/program.ts#driveProgram': 73,
-  'src/sandbox/script/boxes.ts#openScriptBoxesWith': 88,
-  'src/sandbox/script/workshop.ts#openWorkshop': 73,
+  'src/sandbox/script/open-script-boxes.ts#openScriptBoxesWith': 88,
+  'src/sandbox/script/box-factory.ts#openWorkshop': 73,
   'src/verbs/generations.ts#openGenerations': 75,
   'src/verbs/moving-verbs.ts#openMovingVerbs': 78,
 }

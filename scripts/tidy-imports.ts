@@ -55,6 +55,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
     'schema',
     'tool-server',
   ],
+  sandbox: ['server-box', 'prepare', 'script', 'script-box', 'host'],
   model: ['configuration', 'terms', 'primitives', 'limits'],
   record: ['export', 'verify', 'writer', 'ledger', 'secrets', 'artifacts', 'disk'],
 }

@@ -6,7 +6,7 @@ import { type ChildProcess, type IOType, type SpawnOptions, type StdioOptions, s
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
-import { killGroup, killRest } from './script/starting.ts'
+import { killGroup, killRest } from '#sandbox/host'
 import { isKill, spawnFailure } from './start-box.ts'
 
 export type BoxCommand = {

@@ -7,9 +7,9 @@ import { createRequire } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, limits } from '#model'
+import { endWithUs } from '#sandbox/host'
 import type { BoxCommand } from './box.ts'
 import { type GvisorWalls, gvisorCommand } from './gvisor-command.ts'
-import { endWithUs } from './script/starting.ts'
 
 /** What the system puts around the process of an engine. */
 export type Walls = { kind: 'none' } | { kind: 'bubblewrap'; bwrap: string; seccomp: Buffer | null } | GvisorWalls

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { wrapper } from '#sandbox/prepare'
 import { extensionNames, hardenEngine } from './inside/engine.ts'
 import { prelude } from './inside/guest.ts'
 import { v8Prelude } from './inside/v8-guest.ts'
-import { wrapper } from './prepare.ts'
 import { bootMessage } from './program.ts'
 import type { IsolatedVmPlace } from './v8.ts'
 

@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { limits } from '#model'
+import { ownerName } from '#sandbox/host'
 import type { BoxCommand } from './box.ts'
-import { ownerName } from './script/owner.ts'
 
 export type GvisorWalls = {
   kind: 'gvisor'

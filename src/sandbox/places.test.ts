@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { toAppError } from '#model'
+import { findBinaries, usualPath } from '#sandbox/host'
 import { type Boxes, type BoxesOptions, openBoxes } from './sandbox.ts'
-import { findBinaries, usualPath } from './script/find.ts'
 import { findIsolatedVm } from './v8.ts'
 
 export type Place = {

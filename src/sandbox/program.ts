@@ -5,7 +5,7 @@ import { AppError, type Delivery, limits, type Program, type Turn, toAppError, t
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
 import type { MachineLimits, StartMessage } from './inside/machine.ts'
-import { outOfMemory, readTurn } from './turn.ts'
+import { outOfMemory, readTurn } from './parse-turn.ts'
 
 /** Bounds may be narrowed, never widened. */
 type ProgramLimits = MachineLimits & { turnWallMsMax: number }

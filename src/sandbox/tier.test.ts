@@ -9,14 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type AppError, limits } from '#model'
+import { findBinaries, removeFolder, usualPath } from '#sandbox/host'
 import { probeCommand } from './command.ts'
 import { attempts } from './escape-programs.test.ts'
 import { boxesToTry } from './isolation.ts'
 import { places } from './places.test.ts'
 import { resultOf } from './play.test.ts'
 import { acceptTier, type BoxesOptions, openBoxes, runscModule } from './sandbox.ts'
-import { findBinaries, usualPath } from './script/find.ts'
-import { removeFolder } from './script/reap.ts'
 
 const { skip: noBubblewrap } = places[1]!
 const { skip: noRunsc } = places[2]!

@@ -1,13 +1,11 @@
 /** Prepares ahead what a first script would otherwise wait for, and throws away what is older. */
 import { AppError, limits } from '#model'
+import { type Bind, type Driver, removeOldSkeletons } from '#sandbox/script-box'
+import type { Workshop } from './box-factory.ts'
 import { environmentOf } from './environment.ts'
 import { type GoToolchain, primeGo } from './go.ts'
 import { primer } from './interpreter.ts'
 import { type LanguageState, languageStates } from './language.ts'
-import type { Driver } from './plan.ts'
-import { removeOldSkeletons } from './skeleton.ts'
-import type { Bind } from './view.ts'
-import type { Workshop } from './workshop.ts'
 
 export type Built = { root: string; languages: LanguageState[] }
 

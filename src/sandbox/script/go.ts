@@ -16,9 +16,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256 } from '#model'
-import { inPath } from './find.ts'
-import { isOrphan, ownerName } from './owner.ts'
-import type { Bind, View } from './view.ts'
+import { inPath, isOrphan, ownerName } from '#sandbox/host'
+import type { Bind, View } from '#sandbox/script-box'
 
 /** A toolchain: where it is on the host, where a box sees it, and what tells it from another. */
 export type GoToolchain = {

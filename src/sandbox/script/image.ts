@@ -19,7 +19,7 @@ import {
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#model'
-import { hostPath } from './pipes.ts'
+import { hostPath } from '#sandbox/host'
 
 const fileOf = (folder: string) => join(folder, 'image.json')
 

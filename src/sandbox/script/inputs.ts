@@ -6,7 +6,7 @@ import { constants } from 'node:fs'
 import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, limits } from '#model'
-import { parseBoxPath, refuseOverlaps } from './box-path.ts'
+import { parseBoxPath, refuseOverlaps } from '#sandbox/script-box'
 
 /**
  * `path` is where the script finds it, below `/inputs/`; `source` is a file of the host or its

@@ -1,6 +1,6 @@
 /** The languages of scripts: their names, and what the first process of a box does for each. */
 import { AppError, limits } from '#model'
-import { handOut } from './outputs.ts'
+import { handOut } from '#sandbox/script-box'
 
 export const interpreters = ['python', 'bash', 'go'] as const
 export type Interpreter = (typeof interpreters)[number]

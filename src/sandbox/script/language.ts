@@ -1,10 +1,10 @@
 /** Which languages a box can run: what the system it sees has of them. */
 import { lstatSync } from 'node:fs'
 import { AppError } from '#model'
-import { sudo } from './fix.ts'
+import { sudo } from '#sandbox/host'
+import type { View } from '#sandbox/script-box'
+import type { Workshop } from './box-factory.ts'
 import { type Interpreter, interpreters } from './interpreter.ts'
-import type { View } from './view.ts'
-import type { Workshop } from './workshop.ts'
 
 export type LanguageState = { language: Interpreter; ok: boolean; detail: string; fix?: string }
 

@@ -1,7 +1,6 @@
 /** What became of a script: its result, or the one code that says why there is none. */
 import { AppError, type IsolationReport, limits } from '#model'
-import type { End } from './box.ts'
-import type { MissingOutput, ScriptOutput } from './outputs.ts'
+import type { End, MissingOutput, ScriptOutput } from '#sandbox/script-box'
 import type { CheckedRequest } from './request.ts'
 
 export type ScriptResult = {

@@ -1,6 +1,6 @@
 /** Boxes opened ahead: the next script finds its interpreter waiting. */
 import { limits } from '#model'
-import type { Box } from './box.ts'
+import type { Box } from '#sandbox/script-box'
 
 export type Pool = {
   /** A waiting box, or a new one; it is replaced a little later. */

@@ -3,8 +3,7 @@
  * be.
  */
 import type { IsolationReport } from '#model'
-import type { Places } from './cgroup.ts'
-import type { Driver } from './plan.ts'
+import type { Driver, Places } from '#sandbox/script-box'
 
 type Circumstances = { version: string; places: Places; weaknesses: string[] }
 

@@ -1,11 +1,9 @@
 /** A request for a script, checked once: whatever enters, what leaves can be run. */
 import { AppError, limits } from '#model'
+import { type OnConnection, type ScriptTier, scriptTiers } from '#sandbox/host'
+import { type OnOutput, parseOutputs, type WorkspaceView } from '#sandbox/script-box'
 import { parseInputs, type ScriptInput } from './inputs.ts'
 import { type Interpreter, parseInterpreter } from './interpreter.ts'
-import type { OnConnection } from './outbound.ts'
-import { type OnOutput, parseOutputs } from './outputs.ts'
-import { type ScriptTier, scriptTiers } from './plan.ts'
-import type { WorkspaceView } from './workspace-view.ts'
 
 const networks = ['NONE', 'OUTBOUND_LIMITED'] as const
 type Network = (typeof networks)[number]

@@ -7,10 +7,9 @@ import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { limits, toAppError } from '#model'
-import type { End } from './box.ts'
+import type { Driver, End } from '#sandbox/script-box'
+import type { Workshop } from './box-factory.ts'
 import { environmentOf } from './environment.ts'
-import type { Driver } from './plan.ts'
-import type { Workshop } from './workshop.ts'
 
 type SelfTest = {
   /** What is open that should be closed; empty: the box holds. */

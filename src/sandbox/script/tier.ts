@@ -7,19 +7,22 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { IsolationReport } from '#model'
-import { sha256 } from '#model'
-import { bubblewrapDriver } from './bubblewrap.ts'
-import { type Filter, writeFilter } from './find.ts'
-import { type MissingTier, notHolding, notInstalled } from './fix.ts'
-import { gvisorDriver, platforms } from './gvisor.ts'
-import { hostPath } from './pipes.ts'
-import type { Driver, ScriptTier } from './plan.ts'
+import { type IsolationReport, sha256 } from '#model'
+import {
+  type Filter,
+  hostPath,
+  type MissingTier,
+  notHolding,
+  notInstalled,
+  type ScriptTier,
+  writeFilter,
+} from '#sandbox/host'
+import { bubblewrapDriver, type Driver, gvisorDriver, platforms } from '#sandbox/script-box'
+import type { Workshop } from './box-factory.ts'
 import { reportOf } from './report.ts'
 import { selfTest } from './self-test.ts'
-import type { Workshop } from './workshop.ts'
 
 export type OpenTier = { tier: ScriptTier; ok: true; detail: string; driver: Driver; report: IsolationReport }
 
@@ -91,11 +94,14 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Of this folder: walls that were changed are tried again. */
+/** Of the rooms that make script boxes: walls that were changed are tried again. */
 function codeDigest(): string {
   const hash = createHash('sha256')
-  const files = readdirSync(import.meta.dirname).filter((name) => /^[^.]+\.[jt]s$/.test(name))
-  for (const name of files.sort()) hash.update(readFileSync(join(import.meta.dirname, name)))
+  for (const room of ['script', 'script-box', 'host']) {
+    const folder = join(dirname(import.meta.dirname), room)
+    const files = readdirSync(folder).filter((name) => /^[^.]+\.[jt]s$/.test(name))
+    for (const name of files.sort()) hash.update(readFileSync(join(folder, name)))
+  }
   return hash.digest('hex')
 }
 

@@ -3,11 +3,16 @@
  * must be.
  */
 import { AppError, isWeaker } from '#model'
-import type { Binaries, Filter } from './find.ts'
-import { type MissingTier, notOnThisSystem } from './fix.ts'
-import { type ScriptTier, scriptTiers } from './plan.ts'
+import {
+  type Binaries,
+  type Filter,
+  type MissingTier,
+  notOnThisSystem,
+  type ScriptTier,
+  scriptTiers,
+} from '#sandbox/host'
+import type { Workshop } from './box-factory.ts'
 import { type OpenTier, tryTier } from './tier.ts'
-import type { Workshop } from './workshop.ts'
 
 type TriedTier = OpenTier | MissingTier
 

@@ -1,12 +1,9 @@
 /** What a box is made of, whoever closes it: plain data that a driver turns into a command. */
-import { limits, type Tier } from '#model'
+import { limits } from '#model'
+import type { ScriptTier } from '#sandbox/host'
 import type { Bounds } from './cgroup.ts'
+import type { View } from './filesystem-view.ts'
 import type { OutputOrder } from './outputs.ts'
-import type { View } from './view.ts'
-
-export type ScriptTier = Exclude<Tier, 'wasm'>
-/** Weakest first. */
-export const scriptTiers: ScriptTier[] = ['os', 'gvisor']
 
 export type BoxPlan = {
   id: string

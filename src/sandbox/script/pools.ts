@@ -2,11 +2,11 @@
  * All boxes of a process: those that wait for a script, by tier and language, and those that have
  * one.
  */
-import type { Box } from './box.ts'
+import type { Box } from '#sandbox/script-box'
+import type { BoxExtras, Workshop } from './box-factory.ts'
 import type { Interpreter } from './interpreter.ts'
 import { openPool, type Pool } from './pool.ts'
 import type { OpenTier } from './tier.ts'
-import type { BoxExtras, Workshop } from './workshop.ts'
 
 type Stock = {
   /** A box that waited, or a new one; one with a way out, outputs or a folder is always new. */

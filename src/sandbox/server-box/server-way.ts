@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '#model'
-import { openOutbound, parseOutbound } from './script/outbound.ts'
+import { openOutbound, parseOutbound } from '#sandbox/host'
 
 export type ServerCommand = { command: string; args: string[]; env: Record<string, string>; cwd: string }
 

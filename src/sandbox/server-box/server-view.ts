@@ -6,7 +6,7 @@ import { closeSync, existsSync, lstatSync, openSync, readlinkSync, readSync, rea
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { AppError, limits, type ServerSandbox } from '#model'
-import { inPath } from './script/find.ts'
+import { inPath } from '#sandbox/host'
 
 type ViewOptions = {
   server: string

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { limits } from '#model'
+import { isOrphan } from '#sandbox/host'
 import { type Bounds, groupPrefix, lines, makeGroup, type Places, type Resource, removeGroups } from './cgroup.ts'
-import { isOrphan } from './owner.ts'
 
 const resources: Resource[] = ['memory', 'pids', 'cpu']
 

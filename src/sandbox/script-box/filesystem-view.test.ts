@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { temporaryFolder } from '#test'
-import { openView } from './view.ts'
+import { openView } from './filesystem-view.ts'
 
 const skip = process.platform === 'linux' ? false : 'needs a Linux system to show'
 

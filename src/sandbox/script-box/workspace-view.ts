@@ -4,7 +4,7 @@
  */
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Bind, View } from './view.ts'
+import type { Bind, View } from './filesystem-view.ts'
 
 export type WorkspaceView = {
   /** On the host; no link leads to it. */

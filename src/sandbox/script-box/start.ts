@@ -5,10 +5,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { endWithUs, hostPath, openPipes, type Pipes } from '#sandbox/host'
+import type { BoxPlan, Driver } from './box-plan.ts'
 import type { Group } from './cgroup.ts'
-import { hostPath, openPipes, type Pipes } from './pipes.ts'
-import type { BoxPlan, Driver } from './plan.ts'
-import { endWithUs } from './starting.ts'
 
 /**
  * Joins the groups, closes what was inherited from whoever started us, and becomes the command of

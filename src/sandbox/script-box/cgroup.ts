@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '#model'
-import { ownerName } from './owner.ts'
+import { ownerName } from '#sandbox/host'
 
 export type Resource = 'memory' | 'pids' | 'cpu'
 export type Bounds = { memoryBytes: number; tasks: number; cpus: number }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { watchMemory } from './watch.ts'
+import { watchMemory } from './watch-memory.ts'
 
 const skip = process.platform === 'linux' ? false : 'needs /proc: run on Linux'
 const megabyte = 1024 * 1024

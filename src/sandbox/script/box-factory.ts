@@ -5,19 +5,27 @@
 import { mkdirSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Box, openBox } from './box.ts'
-import { makeGroup, type Places } from './cgroup.ts'
+import { makePipes, openOutbound, ownerName, reapFolders, removeFolder, type WayOut } from '#sandbox/host'
+import {
+  type Box,
+  type BoxPlan,
+  type Driver,
+  findPlaces,
+  makeGroup,
+  openBox,
+  openView,
+  type Places,
+  reapGroups,
+  scriptBounds,
+  type View,
+  type WorkspaceView,
+  withWorkspace,
+  workspacePlace,
+  writeWorkspace,
+} from '#sandbox/script-box'
 import { environmentOf } from './environment.ts'
 import { findGo, type GoToolchain, goBinds } from './go.ts'
 import { type Interpreter, launcher } from './interpreter.ts'
-import { openOutbound, type WayOut } from './outbound.ts'
-import { ownerName } from './owner.ts'
-import { makePipes } from './pipes.ts'
-import { findPlaces, reapGroups } from './places.ts'
-import { type BoxPlan, type Driver, scriptBounds } from './plan.ts'
-import { reapFolders, removeFolder } from './reap.ts'
-import { openView, type View } from './view.ts'
-import { type WorkspaceView, withWorkspace, workspacePlace, writeWorkspace } from './workspace-view.ts'
 
 /** What only some boxes have: a way out, files that they hand out, a folder to work in. */
 export type BoxExtras = {

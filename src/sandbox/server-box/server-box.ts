@@ -7,9 +7,15 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { AppError, limits, type ServerSandbox } from '#model'
-import { findBinaries, usualPath, writeFilter } from './script/find.ts'
-import { notInstalled, notOnThisSystem } from './script/fix.ts'
-import { scriptFilter, scriptRefusals } from './seccomp.ts'
+import {
+  findBinaries,
+  notInstalled,
+  notOnThisSystem,
+  scriptFilter,
+  scriptRefusals,
+  usualPath,
+  writeFilter,
+} from '#sandbox/host'
 import { installPackage, packageOf, registryOf } from './server-install.ts'
 import { privateFolders, programOf, systemFolders, viewOf } from './server-view.ts'
 import { nodeInside, openWay, type ServerCommand } from './server-way.ts'

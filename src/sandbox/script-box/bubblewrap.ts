@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { limits } from '#model'
-import { type BoxPlan, type Driver, firstProcess } from './plan.ts'
+import { type BoxPlan, type Driver, firstProcess } from './box-plan.ts'
 
 /**
  * Who the script is. `switched`: root makes the box and becomes nobody for real before the script

@@ -7,9 +7,9 @@ import { chmodSync, existsSync, globSync, readFileSync, statSync, writeFileSync 
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { plainInside } from '#sandbox/prepare'
 import { temporaryFolder } from '#test'
 import { insideSource, programCommand } from './command.ts'
-import { plainInside } from './plain-inside.ts'
 
 const sources = globSync('*.ts', { cwd: insideSource, exclude: ['*.d.ts'] })
 

@@ -1,6 +1,6 @@
 /** For every tier that is missing, why, and the command that adds it. */
 import { readFileSync } from 'node:fs'
-import type { ScriptTier } from './plan.ts'
+import type { ScriptTier } from './script-tier.ts'
 
 export type MissingTier = { tier: ScriptTier; ok: false; detail: string; fix: string }
 

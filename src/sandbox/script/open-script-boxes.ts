@@ -6,24 +6,28 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, type IsolationReport, limits } from '#model'
-import type { Box } from './box.ts'
+import {
+  type Filter,
+  findBinaries,
+  openRatchet,
+  parseOutbound,
+  type ScriptTier,
+  scriptTiers,
+  usualPath,
+} from '#sandbox/host'
+import { type Box, giveOutputs, type Received } from '#sandbox/script-box'
+import { openTurnstile } from './bounded-semaphore.ts'
+import { type BoxExtras, openWorkshop, type Workshop } from './box-factory.ts'
 import { type Built, buildParts } from './build.ts'
-import { type Filter, findBinaries, usualPath } from './find.ts'
 import { chosenImage } from './image.ts'
 import { fillInputs } from './inputs.ts'
 import { parseInterpreter } from './interpreter.ts'
 import { type LanguageState, languageStates, refuseMissing } from './language.ts'
-import { parseOutbound } from './outbound.ts'
 import { outcomeOf, type ScriptResult } from './outcome.ts'
-import { giveOutputs, type Received } from './outputs.ts'
-import { type ScriptTier, scriptTiers } from './plan.ts'
-import { openRatchet } from './ratchet.ts'
+import { openStock } from './pools.ts'
 import { withWayOut } from './report.ts'
 import { type CheckedRequest, parseRequest, type ScriptRequest } from './request.ts'
-import { openStock } from './stock.ts'
 import { openTiers } from './tiers.ts'
-import { openTurnstile } from './turnstile.ts'
-import { type BoxExtras, openWorkshop, type Workshop } from './workshop.ts'
 
 export type ScriptBoxesOptions = {
   /**

@@ -1,7 +1,7 @@
 /** Who may enter, who waits, and who is refused. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openTurnstile } from './turnstile.ts'
+import { openTurnstile } from './bounded-semaphore.ts'
 
 test('enter() lets so many in, and the next one when another leaves', async () => {
   const turnstile = openTurnstile(2, 10)

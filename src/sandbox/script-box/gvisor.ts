@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '#model'
-import { type BoxPlan, type Driver, firstProcess } from './plan.ts'
+import { type BoxPlan, type Driver, firstProcess } from './box-plan.ts'
 
 /** How gVisor gets hold of system calls; the faster one first. */
 export const platforms = ['systrap', 'ptrace'] as const

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { sha256 } from '#model'
-import type { ScriptTier } from './plan.ts'
+import type { ScriptTier } from './script-tier.ts'
 
 export const usualPath = '/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError, limits } from '#model'
-import { prepareProgram } from './sandbox.ts'
+import { prepareProgram } from '#sandbox'
 
 function refusal(code: string): AppError {
   try {

@@ -5,6 +5,9 @@
 import { AppError, programClosing as closing, limits, programOpening as opening, sha256 } from '#model'
 import { type Position, strip } from './strip.ts'
 
+export { warmStripper } from './strip.ts'
+export { plainInside } from './strip-inside.ts'
+
 export type PreparedProgram = { source: string; digest: string }
 
 /** Part of the engine's identity: another wrapper would be another program. */

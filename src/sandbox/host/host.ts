@@ -1,0 +1,11 @@
+/** What the boxes of programs, of scripts and of servers share of the machine they stand on. */
+export { endWithUs, killGroup, killRest } from './end-with-us.ts'
+export { type Binaries, type Filter, findBinaries, inPath, usualPath, writeFilter } from './find-binaries.ts'
+export { type MissingTier, notHolding, notInstalled, notOnThisSystem, runscModule, sudo } from './missing-tier.ts'
+export { type OnConnection, type OutboundConnection, openOutbound, parseOutbound, type WayOut } from './outbound.ts'
+export { isOrphan, ownerName } from './owner.ts'
+export { hostPath, makePipes, openPipes, type Pipes } from './pipes.ts'
+export { acceptTier, openRatchet } from './ratchet.ts'
+export { reapFolders, removeFolder } from './reap.ts'
+export { type ScriptTier, scriptTiers } from './script-tier.ts'
+export { engineRefusals, scriptFilter, scriptRefusals, seccompFilter } from './seccomp.ts'
