@@ -9,7 +9,8 @@ import { hostileTexts } from './hostile-texts.ts'
 
 graphToolsContract('SQLite', (t) => ({ file: join(temporaryFolder(t), 'tasks.db') }))
 
-graphToolsContract('Neo4j', () => neo4jAddress(), { skip: whyNoNeo4j() })
+const share = process.env.LONG === '1' ? 1 : 5
+graphToolsContract('Neo4j', () => neo4jAddress(), { skip: whyNoNeo4j(), share })
 
 test('there are at least 200 hostile texts, each once', () => {
   const different = new Set(hostileTexts).size

@@ -20,7 +20,7 @@ export const createMission = graphTool({
     },
   ],
   returns: [{ name: 'missionID', schema: string, text: 'The UUID of the new mission.' }],
-  errors: { ...errors.invalid('a text is too long or contains NUL'), ...errors.missing('name') },
+  errors: { ...errors.invalid('a text is too long or contains NUL'), ...errors.missing('name'), ...errors.taken },
   preconditions: [],
   postconditions: ['The mission exists and is ACTIVE.'],
   example: {

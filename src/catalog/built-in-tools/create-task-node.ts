@@ -27,6 +27,7 @@ export const createTaskNode = graphTool({
     ),
     ...errors.missing('parentNodeID or description'),
     ...errors.notFound('node'),
+    ...errors.taken,
   },
   preconditions: ['The parent exists.'],
   postconditions: [

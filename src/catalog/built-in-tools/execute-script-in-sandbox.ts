@@ -100,6 +100,7 @@ const documentation: Documentation = {
     S3_DOWNLOAD_FAILED: 'an artifact could not be read to its end, or is not the one that was stored.',
     S3_CONNECTION_ERROR: 'the store of artifacts cannot be reached.',
     S3_UPLOAD_FAILED: 'an output could not be stored.',
+    S3_SIZE_LIMIT_EXCEEDED: 'an output is longer than the store takes; max has the limit.',
     STORE_FULL: 'there is no room for an output.',
     SANDBOX_TIMEOUT: `the script ran too long; stdout and stderr have the first ${limits.scriptErrorOutputBytesMax} bytes of each.`,
     SANDBOX_RESOURCE_LIMIT: 'the script needed too much memory, or printed too much.',

@@ -95,6 +95,7 @@ export const mission: JsonObject = {
 export const errors = {
   invalid: (what: string) => ({ INVALID_INPUT_PARAM: `${what}; param names it.` }),
   missing: (what: string) => ({ MISSING_REQUIRED_PARAM: `${what} is missing or empty.` }),
+  taken: { NEO4J_CONSTRAINT_VIOLATION: 'a node has the id that the new one would get.' },
   notFound: (what: string) => ({ NEO4J_NODE_NOT_FOUND: `there is no ${what} with this id; nodeID has it.` }),
 }
 

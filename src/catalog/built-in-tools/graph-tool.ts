@@ -62,6 +62,7 @@ const graphErrors: Partial<Record<ErrorCode, string>> = {
   NEO4J_CONNECTION_ERROR: 'the database of the task graph cannot be reached; try again.',
   NEO4J_TRANSACTION_ERROR: 'other writers held the graph for too long, or the transaction was broken off; try again.',
   NEO4J_QUERY_ERROR: 'the database refused a statement.',
+  CONFIG_INVALID: 'the database belongs to a newer version of Métier.',
   TOOL_INTERNAL_ERROR: 'something that nobody expected.',
 }
 

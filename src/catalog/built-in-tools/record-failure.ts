@@ -21,6 +21,7 @@ export const recordFailure = graphTool({
     ...errors.invalid('taskID is no UUID or of another kind, or a text is too long or contains NUL'),
     ...errors.missing('a parameter'),
     ...errors.notFound('node'),
+    ...errors.taken,
   },
   preconditions: ['The task exists.'],
   postconditions: ['The failure exists and is shown as failureID of the task.'],

@@ -26,6 +26,7 @@ export const recordValidation = graphTool({
     ...errors.invalid('taskID is no UUID or of another kind, passed is no boolean, or report is too long'),
     ...errors.missing('taskID or passed'),
     ...errors.notFound('node'),
+    ...errors.taken,
   },
   preconditions: ['The task exists.'],
   postconditions: ['The validation exists and is shown as validationID of the task.'],

@@ -106,6 +106,8 @@ async function retrieve(given: JsonObject, { artifacts }: Parts, { signal }: Cal
     const page = await readPage(found, offset, limit)
     return { artifact: { artifactID: id, storagePath: path, contentType: type, bytes, sha256: digest, ...page } }
   } catch (thrown) {
+    // Removed between the look at it and the reading.
+    if (thrown instanceof AppError && thrown.code === 'S3_ARTIFACT_NOT_FOUND') return { artifact: null }
     throw inToolWords(thrown, { path: 'storagePath', id: 'storagePath' })
   }
 }

@@ -64,6 +64,7 @@ export const storeArtifact = graphTool({
     ...errors.invalid('an id, the name, the media type, the content or the size is malformed or empty'),
     ...errors.missing('a required parameter, or all three of content, contentBase64 and from,'),
     ...errors.notFound('node'),
+    ...errors.taken,
     S3_SIZE_LIMIT_EXCEEDED: 'the content is longer than an artifact may be; max has the limit.',
     S3_ACCESS_DENIED: 'the store does not let us write.',
     S3_UPLOAD_FAILED: 'the content could not be stored to its end; try again.',

@@ -38,6 +38,16 @@ export function shortText({ objective, description }: Documentation): string {
   return `${objective} ${description}`
 }
 
+/** Of policy, humans, budget, cancelling and time: a call has them before or beside its tool. */
+const codesOfEveryCall: readonly ErrorCode[] = [
+  'PERMISSION_DENIED',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'BUDGET_EXCEEDED',
+  'CANCELLED',
+  'CALL_TIMEOUT',
+]
+
 /** Every heading of the template in specs/autoagent-tools.md §1. */
 export function wholeText(id: string, documentation: Documentation): string {
   const { objective, description, parameters, returns, errors, idempotence, example } = documentation
@@ -49,7 +59,7 @@ export function wholeText(id: string, documentation: Documentation): string {
     ...parameters.map(parameterLine),
     'Returns:',
     ...returns.map(({ name, type, text }) => `  - ${name} (${type}): ${text}`),
-    'Error codes (beside those of policy, budget, cancelling and time, which every call can have):',
+    `Error codes (every call can also have ${codesOfEveryCall.join(', ')}):`,
     ...Object.entries(errors).map(([name, when]) => `  - ${name}: ${when}`),
     'Preconditions:',
     ...documentation.preconditions.map((one) => `  - ${one}`),
