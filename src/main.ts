@@ -110,7 +110,7 @@ async function perform(parsed: Parsed): Promise<number> {
     terminal: json || parsed.options.quiet === true ? null : openTerminal(process.stdin, process.stderr),
     signal: stop.signal,
   }
-  stop.signal.addEventListener('abort', () => void opened?.then((verbs) => verbs.letGo()), { once: true })
+  stop.signal.addEventListener('abort', () => void opened?.then((verbs) => verbs.releaseRuns()), { once: true })
   try {
     const working = runCommand(parsed, context)
     return await (parsed.command.looks ? Promise.race([working, interruption()]) : working)

@@ -14,7 +14,7 @@ declare const unopened: unique symbol
 /**
  * A member that may be inline or a blob reference. The type is opaque, and an interface so that it
  * is no JSON object either: a value or a text comes out of it only through the store (`value`,
- * `text` and `glimpse`), which reads the blob where it is one.
+ * `text` and `previewText`), which reads the blob where it is one.
  */
 export interface Stored<Value> {
   readonly [unopened]: Value

@@ -158,7 +158,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
     text: textOf,
     value: <Value>(member: Stored<Value>): Value => (blobOf(member) ? JSON.parse(textOf(member)) : member) as Value,
-    glimpse(member: Stored<unknown>, characters: number) {
+    previewText(member: Stored<unknown>, characters: number) {
       const blob = blobOf(member)
       if (blob === null) return glimpseOf(textOf(member), characters)
       return { text: readBlobStart(blobs, blob, 4 * characters).slice(0, characters), bytes: blob.bytes }

@@ -227,7 +227,7 @@ export async function openStore({
     approval: reader.approval,
     text: reader.text,
     value: reader.value,
-    previewText: reader.glimpse,
+    previewText: reader.previewText,
     send,
     inbox: reader.inbox,
     sealed: reader.sealed,

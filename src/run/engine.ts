@@ -13,7 +13,7 @@ import {
   type Program,
   pause,
   type RunId,
-  takeChance,
+  randomBytesPooled,
 } from '#model'
 import { type Chain, ownedByAnother, placeholderSeed, type Store } from '#record'
 import { openStanding, runPolicy } from '#run/policy'
@@ -192,7 +192,7 @@ export function openEngine(parts: EngineParts): Engine {
   }
 
   const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
-    const seed = takeChance(32).toString('hex')
+    const seed = randomBytesPooled(32).toString('hex')
     const { clean, seals } = redactRequest(request, seed, config)
     if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
     const prepared = await prepare(clean.plan, boxes, makers)

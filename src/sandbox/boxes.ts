@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AppError, type IsolationReport, limits, type Program, type Tier, toAppError } from '#model'
 import { findBinaries, openRatchet, ownerName, reapFolders, removeFolder, usualPath } from '#sandbox/host'
-import { plainInside, prepareProgram, warmStripper } from '#sandbox/prepare'
+import { prepareProgram, strippedInside, warmStripper } from '#sandbox/prepare'
 import { type Box, openBox } from './box.ts'
 import { type BoxHealth, watchHealth } from './box-health.ts'
 import { addonInside, type BoxOptions, insideSource, programCommand } from './command.ts'
@@ -216,7 +216,7 @@ let opened = 0
 async function wantedBy(options: BoxesOptions, addon: string | null): Promise<Wanted> {
   const { node = process.execPath, minTier, folder: parent } = options
   const { os: bwrap, gvisor: runsc } = findBinaries({ ...options, path: usualPath })
-  const inside = parent === undefined ? {} : { inside: plainInside(insideSource, parent) }
+  const inside = parent === undefined ? {} : { inside: strippedInside(insideSource, parent) }
   const wanted = { node, bwrap, runsc, folder: null, onlyGvisor: minTier === 'gvisor', addon, ...inside }
   if (runsc === null || parent === undefined || process.platform !== 'linux') return wanted
   opened += 1

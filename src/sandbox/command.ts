@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, limits } from '#model'
-import { endWithUs } from '#sandbox/host'
+import { killGroupScript } from '#sandbox/host'
 import type { BoxCommand } from './box.ts'
 import { type GvisorWalls, gvisorCommand } from './gvisor-command.ts'
 
@@ -66,7 +66,7 @@ function commandOf(options: BoxOptions, file: string, flags: string[], args: str
   }
   if (walls.kind === 'gvisor')
     return gvisorCommand(walls, { shown, command: started, stackBytes, dataBytes: dataBytesOf(options) })
-  const start = `${endWithUs(4)} exec "$@" 4>&-`
+  const start = `${killGroupScript(4)} exec "$@" 4>&-`
   const command = [walls.bwrap, ...wallsOf(shown, walls.seccomp), ...started]
   return { ...limited(options, command, walls.seccomp, start), startsWithUs: true }
 }

@@ -7,16 +7,16 @@ import { chmodSync, existsSync, globSync, readFileSync, statSync, writeFileSync 
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { plainInside } from '#sandbox/prepare'
+import { strippedInside } from '#sandbox/prepare'
 import { temporaryFolder } from '#test'
 import { insideSource, programCommand } from './command.ts'
 
 const sources = globSync('*.ts', { cwd: insideSource, exclude: ['*.d.ts'] })
 
-test('plainInside() has every file that runs inside a box without its types, for whoever reads it', (t) => {
+test('strippedInside() has every file that runs inside a box without its types, for whoever reads it', (t) => {
   const umask = process.umask(0o077)
   t.after(() => process.umask(umask))
-  const place = plainInside(insideSource, join(temporaryFolder(t), 'sandbox'))
+  const place = strippedInside(insideSource, join(temporaryFolder(t), 'sandbox'))
   assert.deepEqual(globSync('*', { cwd: place }).sort(), sources.map((name) => name.replace(/ts$/, 'js')).sort())
   for (const name of sources) {
     const file = join(place, name.replace(/ts$/, 'js'))
@@ -27,27 +27,27 @@ test('plainInside() has every file that runs inside a box without its types, for
   assert.equal(statSync(place).mode & 0o777, 0o755)
 })
 
-test('plainInside() mends what was changed, and names what it makes by what it is made from', (t) => {
+test('strippedInside() mends what was changed, and names what it makes by what it is made from', (t) => {
   const folder = temporaryFolder(t)
-  const place = plainInside(insideSource, folder)
+  const place = strippedInside(insideSource, folder)
   const child = join(place, 'child.js')
   const text = readFileSync(child, 'utf8')
   chmodSync(child, 0o644)
   writeFileSync(child, 'process.exit(1)')
-  assert.equal(plainInside(insideSource, folder), place)
+  assert.equal(strippedInside(insideSource, folder), place)
   assert.equal(readFileSync(child, 'utf8'), text)
   const other = temporaryFolder(t)
   writeFileSync(join(other, 'child.ts'), 'const one: number = 1')
-  const elsewhere = plainInside(other, folder)
+  const elsewhere = strippedInside(other, folder)
   assert.notEqual(elsewhere, place)
   assert.match(readFileSync(join(elsewhere, 'child.js'), 'utf8'), /^const one {9}= 1$/)
 })
 
-test('plainInside() leaves the source where nothing can be written, and where there are no types', (t) => {
+test('strippedInside() leaves the source where nothing can be written, and where there are no types', (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'file'), '')
-  assert.equal(plainInside(insideSource, join(folder, 'file')), insideSource)
-  assert.equal(plainInside(folder, join(folder, 'sandbox')), folder)
+  assert.equal(strippedInside(insideSource, join(folder, 'file')), insideSource)
+  assert.equal(strippedInside(folder, join(folder, 'sandbox')), folder)
   assert.equal(existsSync(join(folder, 'sandbox')), false)
 })
 

@@ -2,7 +2,7 @@
  * What a person sees: the commands of the terminal. Words and a configuration enter; text and an
  * exit code leave.
  */
-import { AppError, errorAnswer, toAppError, visible } from '#model'
+import { AppError, errorAnswer, escapeInvisible, toAppError } from '#model'
 import {
   bad,
   type Command,
@@ -94,12 +94,12 @@ export function showError(
           error: { code: 'INVALID_INPUT_PARAM', message: thrown.message, context: {}, fate: 'correct' },
         }),
       )
-    else note(`metier: ${visible(thrown.message)}`)
+    else note(`metier: ${escapeInvisible(thrown.message)}`)
     return exit.usage
   }
   const error = toAppError(thrown)
   if (json) print(JSON.stringify(errorAnswer(error)))
-  else note(`${bad(error.code)} ${visible(error.message)}`)
+  else note(`${bad(error.code)} ${escapeInvisible(error.message)}`)
   if (!(thrown instanceof AppError) && thrown instanceof Error && !json) note(thrown.stack ?? '')
   return exitOfError(error.code)
 }

@@ -23,7 +23,7 @@ import type {
 import type { ArtifactInput, Artifacts, openVerifier, Stats, Store, verify } from '#record'
 import type { Proposal, StandingLine } from '#run'
 import type { BoxHealth } from '#sandbox'
-import type { Settling } from '#verbs/decisions'
+import type { Settlement } from '#verbs/decisions'
 import type { Caller, Pursuit } from '#verbs/execute'
 import type { Decision } from '#verbs/input'
 import type {
@@ -52,7 +52,7 @@ export type RecordVerbs = KeepVerbs & {
   run(id: string): Promise<JsonObject>
   approvals(): Approval[]
   /** Approvals with the tools that their runs may call, as far as their plans tell. */
-  named(approvals: Approval[]): Promise<Question[]>
+  withPlannedTools(approvals: Approval[]): Promise<Question[]>
   /**
    * Resolves when a question is none any more, or with false when that is no longer of interest.
    */
@@ -176,7 +176,7 @@ type MovingVerbs = {
   cancel(run: string, caller: Caller, reason?: string): Promise<MovedAnswer>
   fork(run: string, at: number, args: Json | undefined, caller: Caller): Promise<ExecuteAnswer>
   replay(run: string): Promise<ReplayAnswer>
-  settle(run: string, call: string, settling: Settling, caller: Caller, goOn: boolean): Promise<MovedAnswer>
+  settle(run: string, call: string, settling: Settlement, caller: Caller, goOn: boolean): Promise<MovedAnswer>
   decide(approval: string, decision: Decision, caller: Caller, goOn: boolean): Promise<MovedAnswer>
   /** Takes back a line of policy that an answer wrote for good, by its id. */
   forget(line: string, caller: Caller): Promise<ForgetAnswer>
@@ -184,7 +184,7 @@ type MovingVerbs = {
    * Says where a gateway of this process is; without `--no-resume` it also goes on with what others
    * answer. Undone by what comes back.
    */
-  serveAt(url: string, resumes: boolean): () => void
+  announceGateway(url: string, resumes: boolean): () => void
   isolation(): Promise<IsolationReport>
   /** The set that holds where no line of policy decides. */
   permissions(): PermissionSet
@@ -196,7 +196,7 @@ type MovingVerbs = {
    * Lets go of every run under way, so that it can be resumed; requests that wait for one are
    * answered.
    */
-  letGo(): Promise<void>
+  releaseRuns(): Promise<void>
 }
 
 /** Everything. */
@@ -218,7 +218,7 @@ export type SessionParts = {
   resultText(asked: object): string
 }
 
-export type Surroundings = {
+export type VerbsOptions = {
   /** Loaded with what moves runs. */
   sessions?: () => Promise<SessionKit>
   /** Told of every run that came to rest. */

@@ -5,11 +5,11 @@
 import type { Config } from '#model'
 import type { Store } from '#record'
 import { loadEngine } from '#run'
-import { cancelRun, decideApproval, forgetLine, settleCall, takeUp } from '#verbs/decisions'
-import { execute, forkRun, pursue, replayRun, resume } from '#verbs/execute'
-import { named } from '#verbs/preview'
+import { cancelRun, decideApproval, forgetRule, resumeAnswered, settleCall } from '#verbs/decisions'
+import { execute, forkRun, type Parts, pursue, replayRun, resume } from '#verbs/execute'
+import { withPlannedTools } from '#verbs/preview'
 import { aboutRun, announce } from '#verbs/views'
-import type { RecordVerbs, Surroundings, Verbs } from './contract.ts'
+import type { RecordVerbs, Verbs, VerbsOptions } from './contract.ts'
 import { discover } from './discover.ts'
 import { openGenerations } from './generations.ts'
 import { openPassthroughVerbs } from './passthrough.ts'
@@ -18,11 +18,16 @@ import { id } from './record-verbs.ts'
 import { sweepBeside } from './sweep-artifacts.ts'
 import { openToolVerbs } from './tool-verbs.ts'
 
+type RunVerbs = Pick<
+  Verbs,
+  'execute' | 'pursue' | 'resume' | 'cancel' | 'fork' | 'replay' | 'settle' | 'decide' | 'forget' | 'withPlannedTools'
+>
+
 /** `record` is closed together with what comes back. */
 export async function openMovingVerbs(
   { record, store }: { record: RecordVerbs; store: Store },
   config: Config,
-  { path, home, settled, sessions, log = () => {} }: Surroundings,
+  { path, home, settled, sessions, log = () => {} }: VerbsOptions,
 ): Promise<Verbs> {
   const [{ openEngine }, kit] = await Promise.all([loadEngine(), sessions?.() ?? null])
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
@@ -42,21 +47,56 @@ export async function openMovingVerbs(
   }
   let closing: Promise<void> | undefined
   let changed = () => {}
-  const letGo = () => {
+  const releaseRuns = () => {
     leaving.abort()
     return engine.close()
   }
   const close = async () => {
-    await letGo()
+    await releaseRuns()
     await generations.close()
     await endProjection()
     await record.close()
   }
+  const isolation = () => generations.boxes().isolation()
   const verbs: Verbs = {
     ...record,
     ...openToolVerbs({ catalog, store, config: generations.config }),
     passthrough: openPassthroughVerbs(catalog),
     discover: (input) => discover(catalog, input),
+    ...openRunVerbs(parts),
+    announceGateway: (url, resumes) => {
+      const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
+      const undo = [
+        say(),
+        sweepBeside({ ...record, store }, config, log),
+        ...(resumes ? [resumeAnswered(parts, log)] : []),
+      ]
+      changed = say
+      return () => {
+        changed = () => {}
+        for (const step of undo) step()
+      }
+    },
+    permissions: () => generations.config().policy.permissions,
+    isolation,
+    reconfigure(next) {
+      generations.change(next)
+      changed()
+      catalog.warmUp()
+      // Boxes of another configuration are tested before it is asked whether they hold.
+      void isolation().catch(() => {})
+    },
+    health: () => generations.boxes().health(),
+    releaseRuns,
+    close: () => (closing ??= close()),
+  }
+  return verbs
+}
+
+/** What starts a run, moves it on or ends it, and the questions that it asks. */
+function openRunVerbs(parts: Parts): RunVerbs {
+  const { store } = parts
+  return {
     execute: (input, caller) => execute(parts, input, caller),
     pursue: (pursuit, caller) => pursue(parts, pursuit, caller),
     resume: (run, caller) => resume(parts, id(run), caller, caller.waitMs ?? null),
@@ -66,34 +106,9 @@ export async function openMovingVerbs(
     settle: (run, call, settling, caller, goOn) =>
       aboutRun(store, id(run), () => settleCall(parts, id(run), call, settling, caller, goOn)),
     decide: (approval, decision, caller, goOn) => decideApproval(parts, approval, decision, caller, goOn),
-    forget: (line, caller) => forgetLine(store, line, caller),
+    forget: (line, caller) => forgetRule(store, line, caller),
     // By the policy that holds now, which may be of a later configuration than the record was
     // opened with.
-    named: (approvals) => named(parts, approvals),
-    serveAt: (url, resumes) => {
-      const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
-      const undo = [say(), sweepBeside({ ...record, store }, config, log), ...(resumes ? [takeUp(parts, log)] : [])]
-      changed = say
-      return () => {
-        changed = () => {}
-        for (const step of undo) step()
-      }
-    },
-    permissions: () => generations.config().policy.permissions,
-    isolation: () => generations.boxes().isolation(),
-    reconfigure(next) {
-      generations.change(next)
-      changed()
-      catalog.warmUp()
-      // Boxes of another configuration are tested before somebody asks whether they hold.
-      void generations
-        .boxes()
-        .isolation()
-        .catch(() => {})
-    },
-    health: () => generations.boxes().health(),
-    letGo,
-    close: () => (closing ??= close()),
+    withPlannedTools: (approvals) => withPlannedTools(parts, approvals),
   }
-  return verbs
 }

@@ -15,12 +15,12 @@ import {
   rawAnswerOf,
   whenAnswered,
 } from '#verbs/views'
-import type { RecordVerbs, Surroundings } from './contract.ts'
+import type { RecordVerbs, VerbsOptions } from './contract.ts'
 import { openKeepVerbs } from './keep-verbs.ts'
 import { openTaskGraphVerbs } from './task-graph.ts'
 
 /** `store` is closed together with what comes back. */
-export function openRecordVerbs(store: Store, config: Config, { log = () => {} }: Surroundings): RecordVerbs {
+export function openRecordVerbs(store: Store, config: Config, { log = () => {} }: VerbsOptions): RecordVerbs {
   const recentVerdict = openVerifier(config.home)
   const swept = sweep(store, log)
   const taskGraph = openTaskGraphVerbs(config, store)
@@ -36,9 +36,9 @@ export function openRecordVerbs(store: Store, config: Config, { log = () => {} }
       return aboutRun(store, id(run), () => showRun(store, id(run)))
     },
     approvals: () => allApprovals(store),
-    named: async (approvals) => {
-      const { named } = await import('#verbs/preview')
-      return named({ store, policy: config.policy }, approvals)
+    withPlannedTools: async (approvals) => {
+      const { withPlannedTools } = await import('#verbs/preview')
+      return withPlannedTools({ store, policy: config.policy }, approvals)
     },
     whenAnswered: (approval, over) => whenAnswered(store, approval, over),
     rawAnswer: (run) => rawAnswerOf(store, id(run)),

@@ -100,7 +100,7 @@ test('a gateway sweeps when it starts, and says what it removed', async (t) => {
   const { id } = await put(openArtifacts({ folder }), run as string)
   const old = new Date(Date.now() - limits.artifactUnclaimedMsMax - 60_000)
   utimesSync(join(folder, id), old, old)
-  const leave = verbs.serveAt('http://127.0.0.1:1', false)
+  const leave = verbs.announceGateway('http://127.0.0.1:1', false)
   while (readdirSync(folder).length > 0) await new Promise((resolve) => setTimeout(resolve, 10))
   while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   leave()

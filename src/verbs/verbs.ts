@@ -6,7 +6,7 @@
  */
 import type { Config } from '#model'
 import type { Store } from '#record'
-import type { Settling } from '#verbs/decisions'
+import type { Settlement } from '#verbs/decisions'
 import type { Caller } from '#verbs/execute'
 import { type Decision, DecisionError, decisionFault, readDecision } from '#verbs/input'
 import {
@@ -25,7 +25,7 @@ import {
   type ResultAnswer,
   type RunFilter,
 } from '#verbs/views'
-import type { RecordVerbs, SessionKit, Surroundings, Verbs } from './contract.ts'
+import type { RecordVerbs, SessionKit, Verbs, VerbsOptions } from './contract.ts'
 import { issuerFetch } from './issuer-fetch.ts'
 import { exportRun, keysFolder, openArtifacts, restoreRecord, verifyRecord } from './record-files.ts'
 
@@ -68,9 +68,9 @@ export {
   readDecision,
   restoreRecord,
   type SessionKit,
-  type Settling,
-  type Surroundings,
+  type Settlement,
   type Verbs,
+  type VerbsOptions,
   verifyRecord,
 }
 
@@ -81,7 +81,7 @@ export {
 export type OpenHome = { record(): Promise<RecordVerbs>; verbs(): Promise<Verbs> }
 
 /** `given` is the store where it is open already; it is closed with the rest. */
-export function openHome(config: Config, surroundings: Surroundings, given?: Store): OpenHome {
+export function openHome(config: Config, surroundings: VerbsOptions, given?: Store): OpenHome {
   let reading: Promise<{ store: Store; record: RecordVerbs }> | undefined
   let moving: Promise<Verbs> | undefined
   const read = async () => {
@@ -102,6 +102,6 @@ export function openHome(config: Config, surroundings: Surroundings, given?: Sto
 }
 
 /** Everything at once. */
-export function openVerbs(config: Config, surroundings: Surroundings, store?: Store): Promise<Verbs> {
+export function openVerbs(config: Config, surroundings: VerbsOptions, store?: Store): Promise<Verbs> {
   return openHome(config, surroundings, store).verbs()
 }

@@ -176,7 +176,7 @@ test('a process that ends in order hears out what may be made only once, sends n
                 return a.total + (await mcp.fx.add({ key: 'b', by: 2 })).total`
   const left = leaving.execute({ ...code(text), args: { first: 1 } }, caller)
   await until(() => effects(space).length >= 2)
-  await Promise.all([leaving.letGo(), leaving.close()])
+  await Promise.all([leaving.releaseRuns(), leaving.close()])
   const { status, interrupted, run } = await left
   assert.deepEqual([status, interrupted], ['running', true])
   assert.deepEqual(

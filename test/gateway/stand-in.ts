@@ -102,7 +102,7 @@ export function standIn(): StandIn {
     run: async (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
     exposed: async () => [],
     approvals: () => [],
-    named: async (approvals) => approvals,
+    withPlannedTools: async (approvals) => approvals,
     whenAnswered: async () => true,
     answer: (id) => find(id).answer,
     cancel: async (id) => find(id).answer,

@@ -3,7 +3,7 @@
  * the request; with a model behind it, it records what is missing.
  */
 import { appendFileSync, existsSync } from 'node:fs'
-import { AppError, inOneLine, type Json, limits, sha256 } from '#model'
+import { AppError, escapeLineSeparators, type Json, limits, sha256 } from '#model'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from './model.ts'
 import { readModelFile } from './model-file.ts'
 
@@ -22,7 +22,7 @@ export function openCassette(title: string, file: string, recorded: Model | null
       throw new ModelError('answered', 'TOOL_ERROR', message, { model: title, digest })
     }
     const answer = await recorded.complete(request)
-    appendFileSync(file, `${inOneLine(JSON.stringify({ digest, answer }))}\n`, { mode: 0o600, flush: true })
+    appendFileSync(file, `${escapeLineSeparators(JSON.stringify({ digest, answer }))}\n`, { mode: 0o600, flush: true })
     answers.set(digest, answer)
     return answer
   }

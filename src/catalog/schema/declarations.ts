@@ -2,7 +2,7 @@
  * Tools as TypeScript declarations: what an editor needs to check and complete a program before it
  * is executed.
  */
-import { type Tool, visible } from '#model'
+import { escapeInvisible, type Tool } from '#model'
 import { declaredType } from './signature.ts'
 
 const preamble = `// What a program given to "metier execute" can call. Written by "metier types"; run it again when servers change.
@@ -52,7 +52,7 @@ function commentOf({ description, effect, output, observed }: Tool): string {
   const text = description
     .trim()
     .split('\n')
-    .map((line) => visible(line).replaceAll('*/', '* /').trimEnd())
+    .map((line) => escapeInvisible(line).replaceAll('*/', '* /').trimEnd())
   const lines = [...text, `Effect: ${effect}${source}.`].filter((line) => line !== '')
   return ['    /**', ...lines.map((line) => `     * ${line}`), '     */'].join('\n')
 }

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { descendantsOf, endMarked, enterScript, killAll, type ServerReaper } from '#catalog/processes'
-import { inOneLine, isObject, limits, within } from '#model'
+import { escapeLineSeparators, isObject, limits, within } from '#model'
 import type { ServerBox } from '#sandbox'
 import { normaliseResponse, Receipts, refuseDeep } from './receipts.ts'
 import { lineCutter, tailKeeper } from './split-lines.ts'
@@ -112,7 +112,7 @@ export class StdioWire implements Transport {
       void this.close()
       throw new Error('the server does not read what it is sent')
     }
-    const line = `${inOneLine(JSON.stringify(message))}\n`
+    const line = `${escapeLineSeparators(JSON.stringify(message))}\n`
     const receipt = this.receipts.leaving(message)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     stdin.write(line, (error) => {

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import { type Html, html, sendHtml } from '#gateway/http'
-import { type AppError, limits, visible } from '#model'
+import { type AppError, escapeInvisible, limits } from '#model'
 import { type Approval, adviceLines, argumentsText, mayCallLines, originLines, type Question } from '#verbs'
 
 /** What the line that was written with an answer will do. */
@@ -27,7 +27,7 @@ export function sendApprovalList(
       : none
   const items = open.map(
     ({ id, tool, args }) =>
-      html`<li><a href="/approvals/${id}">${visible(tool)}</a> <code>${visible(JSON.stringify(args)).slice(0, limits.previewCharactersMax)}</code></li>`,
+      html`<li><a href="/approvals/${id}">${escapeInvisible(tool)}</a> <code>${escapeInvisible(JSON.stringify(args)).slice(0, limits.previewCharactersMax)}</code></li>`,
   )
   const list = items.length === 0 ? html`<p>Nothing waits for an answer.</p>` : html`<ul>${items}</ul>`
   sendHtml(response, 'Open approvals', html`<h1>Open approvals</h1>${said}${list}`)
@@ -37,10 +37,10 @@ export function sendApprovalList(
 export function sendApproval(response: ServerResponse, question: Question, mayAnswer: boolean): void {
   const { tool, effect, why, expiresAt, run, call, command, intent } = question
   const origins = originLines(question)
-  const body = html`<h1>Allow <code>${visible(tool)}</code>?</h1>
+  const body = html`<h1>Allow <code>${escapeInvisible(tool)}</code>?</h1>
 <dl>
-${intent ? html`<dt>What the run is for, in the words of whoever started it</dt><dd>${visible(intent)}</dd>` : none}
-<dt>Asked because</dt><dd>${visible(why)}</dd>
+${intent ? html`<dt>What the run is for, in the words of whoever started it</dt><dd>${escapeInvisible(intent)}</dd>` : none}
+<dt>Asked because</dt><dd>${escapeInvisible(why)}</dd>
 <dt>Effect</dt><dd>${effect ?? 'unknown'}</dd>
 ${origins.length === 0 ? none : html`<dt>Where the arguments came from</dt>${origins.map((line) => html`<dd>${line}</dd>`)}`}
 ${mayCallLines(question).map((line) => html`<dt>The plan of its run</dt><dd>${line}</dd>`)}
@@ -49,7 +49,7 @@ ${adviceLines(question).map((line) => html`<dt>Effect unknown</dt><dd>${line}</d
 <dt>Expires</dt><dd>${expiresAt}</dd>
 </dl>
 ${mayAnswer ? answerForm(question) : html`${argumentsShown(question)}${tokenNeeded(question.id, command)}`}`
-  sendHtml(response, `Allow ${visible(tool)}?`, body)
+  sendHtml(response, `Allow ${escapeInvisible(tool)}?`, body)
 }
 
 /** What was wrong with an answer; the question may still be open. */
@@ -58,7 +58,7 @@ export function sendRefusal(response: ServerResponse, error: AppError, id: strin
   sendHtml(
     response,
     'Not recorded',
-    html`<h1>Not recorded</h1><p class="warn">${visible(error.message)}</p>${back}`,
+    html`<h1>Not recorded</h1><p class="warn">${escapeInvisible(error.message)}</p>${back}`,
     status,
   )
 }

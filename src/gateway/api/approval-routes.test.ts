@@ -18,7 +18,7 @@ async function open(t: TestContext) {
   const verbs = await openSpace(space)
   const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
   t.after(() => door.close())
-  const leave = verbs.serveAt(door.url, true)
+  const leave = verbs.announceGateway(door.url, true)
   t.after(leave)
   const ask = async (key: string) => {
     const code = `try { return (await mcp.fx.add({ key: args.key, by: 1 })).total } catch (error) { return error.message }`
@@ -168,7 +168,7 @@ test('GET /api/approvals is what the command line lists', async (t) => {
   const { door, verbs, ask } = await open(t)
   const { id, run } = await ask('x')
   const listed = JSON.parse((await send(`${door.url}/api/approvals`)).text) as JsonObject[]
-  assert.deepEqual(listed, await verbs.named(verbs.approvals()))
+  assert.deepEqual(listed, await verbs.withPlannedTools(verbs.approvals()))
   const [question] = listed
   assert.deepEqual(Object.keys(question!), [
     'id',

@@ -16,13 +16,13 @@ const program: Caller = { actor: { kind: 'http', name: 'program' } }
 export function approvalRoutes(verbs: Verbs, token: StartToken, path: string): Routes | null {
   const [, api, , id] = /^(\/api)?\/approvals(\/([\w-]+))?$/.exec(path) ?? []
   if (path === '/api/approvals')
-    return { GET: async (_, response) => sendJson(response, await verbs.named(verbs.approvals())) }
+    return { GET: async (_, response) => sendJson(response, await verbs.withPlannedTools(verbs.approvals())) }
   if (path === '/approvals')
     return { GET: withTokenCookie(token, (request, response) => sendList(verbs, request, response)) }
   if (id === undefined) return null
   if (api !== undefined) return { POST: (request, response) => postJson(verbs, token, id, request, response) }
   const show: Handler = async ({ headers }, response) => {
-    const [question] = await verbs.named(verbs.approvals().filter((open) => open.id === id))
+    const [question] = await verbs.withPlannedTools(verbs.approvals().filter((open) => open.id === id))
     if (question === undefined) sendNotOpen(response)
     else sendApproval(response, question, token.isIn(headers))
   }

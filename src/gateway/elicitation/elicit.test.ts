@@ -33,7 +33,7 @@ const caught = (call: string) => `try { return (await ${call}).total } catch (er
 async function open(t: TestContext, space: Workspace = workspace(t, { config }), port = 0) {
   const verbs = await openSpace(space)
   const door = await serveHttp({ verbs, host: '127.0.0.1', port, version: '1', log: () => {}, home: space.home })
-  const leave = verbs.serveAt(door.url, true)
+  const leave = verbs.announceGateway(door.url, true)
   const close = async () => {
     leave()
     await door.close()

@@ -96,7 +96,7 @@ async function ask(talk: Elicitation, question: Approval, step: Step): Promise<O
   const signals = [over.signal, ...(caller.signal === undefined ? [] : [caller.signal])]
   forms.shown.add(question.id)
   try {
-    const [named] = await verbs.named([question])
+    const [named] = await verbs.withPlannedTools([question])
     const shown = asker.show(named!, step, over.signal)
     shown.catch(() => {})
     const elsewhere = verbs.whenAnswered(question.id, AbortSignal.any(signals))

@@ -1,6 +1,6 @@
 /** The form in which a host asks its human about a call, and what the human's answer means. */
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/server'
-import { isObject, limits, visible } from '#model'
+import { escapeInvisible, isObject, limits } from '#model'
 import { adviceLines, argumentsLine, type Decision, mayCallLines, originLine, type Question } from '#verbs'
 import { parseEditedArguments } from './edited-arguments.ts'
 
@@ -21,8 +21,8 @@ const choices = {
  */
 export function linkOf({ tool, effect, why, run, call, url, id }: Question): ElicitRequestURLParams {
   const message = [
-    `Allow ${visible(tool)}? Its effect is ${effect ?? 'unknown'}. Open the page to see the arguments and to answer.`,
-    `Asked because: ${visible(why)} (run ${run}, call ${call})`,
+    `Allow ${escapeInvisible(tool)}? Its effect is ${effect ?? 'unknown'}. Open the page to see the arguments and to answer.`,
+    `Asked because: ${escapeInvisible(why)} (run ${run}, call ${call})`,
   ]
   return { mode: 'url', message: message.join('\n'), url: url!, elicitationId: id }
 }
@@ -49,7 +49,7 @@ function choiceForm(question: Question): ElicitRequestFormParams {
   // The description of the field is one more line that Claude Code shows.
   const description = isCut(text) && isWhole ? cutHint : purpose
   const message = [
-    `Allow ${visible(tool)}? ${oneLine(why)}`,
+    `Allow ${escapeInvisible(tool)}? ${oneLine(why)}`,
     originLine(question),
     `Arguments: ${text}`,
     ...(isWhole ? [] : [`These are not all of them: metier run show ${run}`]),
@@ -62,7 +62,7 @@ function choiceForm(question: Question): ElicitRequestFormParams {
   const offered = Object.entries(choices).filter(([choice]) => isWhole || choice !== 'change')
   const decision = {
     type: 'string' as const,
-    title: `Allow ${visible(tool)}`,
+    title: `Allow ${escapeInvisible(tool)}`,
     ...(description === null ? {} : { description }),
     enum: offered.map(([choice]) => choice),
     enumNames: offered.map(([, label]) => label),
@@ -92,7 +92,9 @@ function argumentsForm(question: Question, problem: string | null): ElicitReques
   }
   const elsewhere = url === null ? command : `${url} or ${command}`
   const message = [
-    problem === null ? `Change the arguments of ${visible(tool)}` : `That could not be done: ${oneLine(problem)}`,
+    problem === null
+      ? `Change the arguments of ${escapeInvisible(tool)}`
+      : `That could not be done: ${oneLine(problem)}`,
     // Codex shows no default: whoever types them anew must see them.
     `Arguments now: ${text}`,
     `Elsewhere: ${elsewhere}`,
@@ -128,4 +130,4 @@ function parseEdited(question: Question, given: unknown): FormAnswer {
   return { kind: 'decided', decision: { answer: 'approved', scope: 'once', ...edited } }
 }
 
-const oneLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ').trim())
+const oneLine = (text: string) => escapeInvisible(text.replaceAll(/\s+/g, ' ').trim())

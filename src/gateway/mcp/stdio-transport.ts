@@ -11,7 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { requestIdOf } from '#gateway/http'
-import { inOneLine, isObject, isWithinDepth, limits } from '#model'
+import { escapeLineSeparators, isObject, isWithinDepth, limits } from '#model'
 
 type Id = string | number | null
 
@@ -60,7 +60,7 @@ export class StdioTransport implements Transport {
       this.#output.once('drain', () => this.#input.resume())
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const line = `${inOneLine(JSON.stringify(message))}\n`
+    const line = `${escapeLineSeparators(JSON.stringify(message))}\n`
     this.#output.write(line, (error) => (error ? reject(error) : resolve()))
     return promise
   }

@@ -3,7 +3,7 @@
 import { limits } from '#model/limits'
 import { type Config, type ProviderConfig, type ProviderName, providerNames } from './config.ts'
 import type { Fields } from './config-fields.ts'
-import { collectNamed, type Expansion, expand } from './variables.ts'
+import { collectSecrets, type Expansion, expand } from './variables.ts'
 
 export function readAgent(fields: Fields): Config['agent'] {
   const model = textOrNull(fields, 'model')
@@ -37,7 +37,7 @@ function readProvider(expansion: Expansion, fields: Fields, name: ProviderName):
   const key = written === null ? variable && expansion.env[variable] : expand(expansion, written)
   // A variable that is not set leaves its name behind, which is no key.
   const apiKey = key && !/^\$\{[^}]*\}$/.test(key) ? key : null
-  if (apiKey !== null) collectNamed(expansion, [['apiKey', apiKey]])
+  if (apiKey !== null) collectSecrets(expansion, [['apiKey', apiKey]])
   const baseUrl = textOrNull(fields, 'baseUrl')
   const address = baseUrl === null ? null : expand(expansion, baseUrl).replace(/\/+$/, '')
   if (address !== null && (!/^https?:\/\//.test(address) || !URL.canParse(address)))

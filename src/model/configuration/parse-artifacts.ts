@@ -3,7 +3,7 @@
 import { limits } from '#model/limits'
 import type { Config, S3Config, S3Credentials } from './config.ts'
 import type { Fields } from './config-fields.ts'
-import { collectNamed, type Expansion, expand } from './variables.ts'
+import { collectSecrets, type Expansion, expand } from './variables.ts'
 
 const names = [
   'url',
@@ -67,6 +67,6 @@ function readCredentials(
     return { file, profile: env.AWS_PROFILE || 'default' }
   }
   const sessionToken = keys.accessKeyId === undefined ? env.AWS_SESSION_TOKEN : token
-  collectNamed(expansion, Object.entries({ secretAccessKey, sessionToken: sessionToken ?? '' }))
+  collectSecrets(expansion, Object.entries({ secretAccessKey, sessionToken: sessionToken ?? '' }))
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
 }

@@ -14,7 +14,7 @@ import { readApprovals } from './parse-approvals.ts'
 import { readArtifacts } from './parse-artifacts.ts'
 import { readHttp } from './parse-http.ts'
 import { readTaskGraph } from './parse-task-graph.ts'
-import { collectNamed, type Expansion, expand } from './variables.ts'
+import { collectSecrets, type Expansion, expand } from './variables.ts'
 
 export type ConfigSource = {
   file: string | null
@@ -145,8 +145,8 @@ function readStdio(reading: Reading, fields: Fields) {
   const args = fields.list('args', isString, 'a list of strings').map((arg) => expand(reading, arg))
   const env = expandMap(reading, fields.map('env', isString, 'an object of strings'))
   const cwd = fields.string('cwd', '.')
-  collectNamed(reading, argumentPairs(args))
-  collectNamed(reading, Object.entries(env))
+  collectSecrets(reading, argumentPairs(args))
+  collectSecrets(reading, Object.entries(env))
   const sandbox = fields.has('sandbox') ? readServerSandbox(reading, fields.section('sandbox')) : null
   return { type: 'stdio' as const, command: expand(reading, command), args, env, cwd: within(reading, cwd), sandbox }
 }
@@ -175,9 +175,9 @@ function readRemote(reading: Reading, fields: Fields, type: 'http' | 'sse') {
   const unset = reading.unset.size
   const url = expand(reading, fields.string('url'))
   const headers = expandMap(reading, fields.map('headers', isString, 'an object of strings'))
-  collectNamed(reading, Object.entries(headers))
+  collectSecrets(reading, Object.entries(headers))
   const parsed = URL.canParse(url) ? new URL(url) : null
-  if (parsed !== null) collectNamed(reading, [['password', parsed.password], ...parsed.searchParams])
+  if (parsed !== null) collectSecrets(reading, [['password', parsed.password], ...parsed.searchParams])
   const complete = reading.unset.size === unset && fields.has('url')
   if (complete && parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
     fields.report('url', 'something else', 'an address that begins with http:// or https://')
@@ -188,7 +188,7 @@ function readRemote(reading: Reading, fields: Fields, type: 'http' | 'sse') {
 function readOauth(reading: Reading, fields: Fields): OauthConfig {
   const names = ['clientId', 'clientSecret', 'privateKey', 'scope', 'issuer', 'clientMetadataUrl'] as const
   const texts = names.filter((name) => fields.has(name)).map((name) => [name, expand(reading, fields.string(name))])
-  collectNamed(reading, texts as [string, string][])
+  collectSecrets(reading, texts as [string, string][])
   const grant = fields.oneOf('grant', ['authorization_code', 'client_credentials'], 'authorization_code')
   const redirectPort = fields.integer('redirectPort', 0, 0, 65_535)
   if (

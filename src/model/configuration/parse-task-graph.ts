@@ -1,7 +1,7 @@
 /** Reads where missions and tasks are kept: in a file of the home, or in a Neo4j server. */
 import type { Config } from './config.ts'
 import type { Fields } from './config-fields.ts'
-import { collectNamed, type Expansion, expand } from './variables.ts'
+import { collectSecrets, type Expansion, expand } from './variables.ts'
 
 /** As Neo4j's driver takes them; `+s` is encrypted, `+ssc` with a self-signed certificate. */
 const scheme = /^(?:neo4j|bolt)(?:\+s|\+ssc)?:\/\//
@@ -27,7 +27,7 @@ export function readTaskGraph(expansion: Expansion, root: Fields): Pick<Config, 
     password: text('password'),
     database: text('database', 'neo4j'),
   }
-  collectNamed(expansion, [['password', address.password]])
+  collectSecrets(expansion, [['password', address.password]])
   if (fields.has('url') && (!scheme.test(address.url) || !URL.canParse(address.url)))
     fields.report('url', 'something else', 'an address that begins with neo4j:// or bolt:// (or +s, +ssc)')
   fields.only([...serverFields, 'project'])

@@ -50,7 +50,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** Takes down the values of secret-looking names; of `Bearer x` also x alone. */
-export function collectNamed(expansion: Expansion, pairs: Iterable<[string, string]>): void {
+export function collectSecrets(expansion: Expansion, pairs: Iterable<[string, string]>): void {
   for (const [name, value] of pairs) {
     if (!isSecretName(name)) continue
     addSecret(expansion, value)

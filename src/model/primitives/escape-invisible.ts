@@ -7,7 +7,7 @@
  * Also of JSON text, which says the same after it: such characters stand only inside strings, where
  * the escape means them.
  */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu, (character) =>
     character === '\n' ? character : escapes(character),
   )

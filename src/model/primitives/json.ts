@@ -23,7 +23,7 @@ export function toText(value: unknown): string {
  * Many a reader of lines takes U+2028 and U+2029 for the end of one, so that JSON which holds them
  * is cut: in a line they are escaped.
  */
-export function inOneLine(json: string): string {
+export function escapeLineSeparators(json: string): string {
   return json.replace(/[\u2028\u2029]/g, (sign) => (sign === '\u2028' ? '\\u2028' : '\\u2029'))
 }
 

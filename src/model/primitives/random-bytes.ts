@@ -8,7 +8,7 @@ const pool = Buffer.alloc(4096)
 let left = 0
 
 /** Each byte is handed out once, and is not kept. */
-export function takeChance(bytes: number): Buffer {
+export function randomBytesPooled(bytes: number): Buffer {
   if (left < bytes) {
     randomFillSync(pool)
     left = pool.length

@@ -3,7 +3,7 @@
  * UUID.
  */
 import { createHash } from 'node:crypto'
-import { takeChance } from '#model/primitives'
+import { randomBytesPooled } from '#model/primitives'
 import { AppError } from './errors.ts'
 
 type Brand<Name extends string> = string & { readonly __brand: Name }
@@ -41,7 +41,7 @@ export function isUuid(text: unknown): text is string {
  * `seq`, never by id.
  */
 export function newId<Id extends Brand<string>>(now: number = Date.now()): Id {
-  const bytes = takeChance(16)
+  const bytes = randomBytesPooled(16)
   bytes.writeUIntBE(now, 0, 6)
   bytes[6] = (bytes[6]! & 0x0f) | 0x70
   bytes[8] = (bytes[8]! & 0x3f) | 0x80

@@ -2,7 +2,7 @@
  * What a line that an answer writes will do, under the rules of the file as they are now: said
  * where it is answered.
  */
-import { type Effect, type PermissionSet, type PolicyRule, visible } from '#model'
+import { type Effect, escapeInvisible, type PermissionSet, type PolicyRule } from '#model'
 import { isAbout, isByPolicy } from './decide.ts'
 
 export type LineScope = 'run' | 'always'
@@ -24,9 +24,12 @@ export function lineEffect(
   permissions: PermissionSet,
   file: readonly PolicyRule[],
 ): LineEffect {
-  const name = visible(covers)
+  const name = escapeInvisible(covers)
   if (!isByPolicy(why)) {
-    return { then: 'ask', says: `without effect on calls like this: ${visible(why)} asks whatever the policy says` }
+    return {
+      then: 'ask',
+      says: `without effect on calls like this: ${escapeInvisible(why)} asks whatever the policy says`,
+    }
   }
   const about = file.flatMap((rule, index) => (isAbout(rule, { tool, effect, danger: null }) ? [{ rule, index }] : []))
   const decisive = about.findIndex(({ rule }) => Object.keys(rule.args ?? {}).length === 0)

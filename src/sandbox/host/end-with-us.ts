@@ -10,7 +10,7 @@ import type { ChildProcess } from 'node:child_process'
  * this descriptor, whose other end we hold. A line says that the box is ready; an end without one,
  * that we are gone, and the group is killed. It holds no other descriptor of the box.
  */
-export function endWithUs(descriptor: number): string {
+export function killGroupScript(descriptor: number): string {
   const others = Array.from({ length: descriptor - 2 }, (_, i) => `${i + 3}>&-`).join(' ')
   return `(read -r ready || kill -s KILL -- "-$$") <&${descriptor} >/dev/null 2>&1 ${others} &`
 }

@@ -1,5 +1,5 @@
 /** What the boxes of programs, of scripts and of servers share of the machine they stand on. */
-export { endWithUs, killGroup, killRest } from './end-with-us.ts'
+export { killGroup, killGroupScript, killRest } from './end-with-us.ts'
 export { type Binaries, type Filter, findBinaries, inPath, usualPath, writeFilter } from './find-binaries.ts'
 export { type MissingTier, notHolding, notInstalled, notOnThisSystem, runscModule, sudo } from './missing-tier.ts'
 export { type OnConnection, type OutboundConnection, openOutbound, parseOutbound, type WayOut } from './outbound.ts'

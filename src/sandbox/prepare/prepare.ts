@@ -6,7 +6,7 @@ import { AppError, programClosing as closing, limits, programOpening as opening,
 import { type Position, strip } from './strip.ts'
 
 export { warmStripper } from './strip.ts'
-export { plainInside } from './strip-inside.ts'
+export { strippedInside } from './strip-inside.ts'
 
 export type PreparedProgram = { source: string; digest: string }
 

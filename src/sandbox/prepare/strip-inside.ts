@@ -12,7 +12,7 @@ import { strip } from './strip.ts'
  * The folder with the same files without types, below `folder`; `inside` itself where they have
  * none or the disk does not take them.
  */
-export function plainInside(inside: string, folder: string): string {
+export function strippedInside(inside: string, folder: string): string {
   const names = readdirSync(inside).filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
   if (names.length === 0) return inside
   const sources = names.map((name) => readFileSync(join(inside, name), 'utf8'))

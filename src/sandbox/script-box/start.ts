@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { endWithUs, hostPath, openPipes, type Pipes } from '#sandbox/host'
+import { hostPath, killGroupScript, openPipes, type Pipes } from '#sandbox/host'
 import type { BoxPlan, Driver } from './box-plan.ts'
 import type { Group } from './cgroup.ts'
 
@@ -28,7 +28,7 @@ export async function startBox(
   const pipes = openPipes(plan.folder)
   const filter = driver.seccomp ? openSync(driver.seccomp, 'r') : 'ignore'
   const { startsWithUs, processLimits } = driver
-  const text = `${processLimits(plan)}${wrapper(startsWithUs ? endWithUs(5) : '')}`
+  const text = `${processLimits(plan)}${wrapper(startsWithUs ? killGroupScript(5) : '')}`
   const args = ['-c', text, 'box', ...(group?.joins ?? []), '--', ...command]
   // In a session of its own: a key pressed at our terminal is for us, and we decide what becomes of
   // the box.

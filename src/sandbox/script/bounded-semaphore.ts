@@ -2,9 +2,9 @@
 import { AppError, openSemaphore } from '#model'
 
 /** `enter` resolves to the function that lets the next one in. */
-type Turnstile = { enter(signal?: AbortSignal): Promise<() => void> }
+type BoundedSemaphore = { enter(signal?: AbortSignal): Promise<() => void> }
 
-export function openTurnstile(insideMax: number, waitingMax: number): Turnstile {
+export function openBoundedSemaphore(insideMax: number, waitingMax: number): BoundedSemaphore {
   const semaphore = openSemaphore(insideMax)
   return {
     async enter(signal) {

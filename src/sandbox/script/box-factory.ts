@@ -36,14 +36,14 @@ export type BoxExtras = {
 
 type Order = Pick<BoxPlan, 'view' | 'launcher' | 'environment' | 'bounds'> & { driver: Driver } & Partial<BoxExtras>
 
-type WorkshopOptions = {
+type FactoryOptions = {
   folder: string
   image: string | null
   /** Where programs of the host are looked for, as in PATH. */
   path: string
 }
 
-export type Workshop = {
+export type BoxFactory = {
   folder: string
   /** Where runsc keeps the state of this process's containers. */
   runscFolder: string
@@ -61,7 +61,7 @@ export type Workshop = {
 let workshops = 0
 let boxes = 0
 
-export async function openWorkshop({ folder, image, path }: WorkshopOptions): Promise<Workshop> {
+export async function openBoxFactory({ folder, image, path }: FactoryOptions): Promise<BoxFactory> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const places = findPlaces()
   await reapGroups(places)
@@ -135,13 +135,13 @@ export async function openWorkshop({ folder, image, path }: WorkshopOptions): Pr
   }
 }
 
-type Surroundings = { view: View; go: GoToolchain | null; extras: BoxExtras }
+type BoxView = { view: View; go: GoToolchain | null; extras: BoxExtras }
 
 /** What the box of a script in this language runs, and what it sees. */
 function partsOf(
   { limitsTasks }: Driver,
   interpreter: Interpreter,
-  { view, go, extras: { wayOut, outputs, workspace } }: Surroundings,
+  { view, go, extras: { wayOut, outputs, workspace } }: BoxView,
 ): Omit<Order, 'driver'> {
   const options = {
     interpreter,

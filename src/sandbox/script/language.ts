@@ -3,24 +3,24 @@ import { lstatSync } from 'node:fs'
 import { AppError } from '#model'
 import { sudo } from '#sandbox/host'
 import type { View } from '#sandbox/script-box'
-import type { Workshop } from './box-factory.ts'
+import type { BoxFactory } from './box-factory.ts'
 import { type Interpreter, interpreters } from './interpreter.ts'
 
 export type LanguageState = { language: Interpreter; ok: boolean; detail: string; fix?: string }
 
 const programs = { python: 'python3', bash: 'bash' }
 
-export function languageStates(workshop: Workshop): LanguageState[] {
-  return interpreters.map((language) => languageState(workshop, language))
+export function languageStates(factory: BoxFactory): LanguageState[] {
+  return interpreters.map((language) => languageState(factory, language))
 }
 
-function languageState(workshop: Workshop, language: Interpreter): LanguageState {
+function languageState(factory: BoxFactory, language: Interpreter): LanguageState {
   if (language !== 'go') {
     const name = programs[language]
-    if (has(workshop.view, name)) return { language, ok: true, detail: name }
+    if (has(factory.view, name)) return { language, ok: true, detail: name }
     return { language, ok: false, detail: `the box has no ${name}`, fix: `${sudo()}apt-get install ${name}` }
   }
-  const go = workshop.go()
+  const go = factory.go()
   if (go === null) {
     const fix = `${sudo()}apt-get install golang-go && metier sandbox build`
     return { language, ok: false, detail: 'this machine has no Go toolchain', fix }
@@ -30,9 +30,9 @@ function languageState(workshop: Workshop, language: Interpreter): LanguageState
   return { language, ok: false, detail: `${version} is not prepared`, fix: 'metier sandbox build' }
 }
 
-export function refuseMissing(workshop: Workshop, languages: Interpreter[]): void {
+export function refuseMissing(factory: BoxFactory, languages: Interpreter[]): void {
   for (const language of languages) {
-    const { ok, detail, fix } = languageState(workshop, language)
+    const { ok, detail, fix } = languageState(factory, language)
     if (ok) continue
     const message = `Cannot run a script in ${language}: ${detail}. Run: ${fix}`
     throw new AppError('SANDBOX_SETUP_FAILED', message, { interpreter: language, fix })

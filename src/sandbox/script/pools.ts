@@ -3,12 +3,12 @@
  * one.
  */
 import type { Box } from '#sandbox/script-box'
-import type { BoxExtras, Workshop } from './box-factory.ts'
+import type { BoxExtras, BoxFactory } from './box-factory.ts'
 import type { Interpreter } from './interpreter.ts'
 import { openPool, type Pool } from './pool.ts'
 import type { OpenTier } from './tier.ts'
 
-type Stock = {
+type Pools = {
   /** A box that waited, or a new one; one with a way out, outputs or a folder is always new. */
   take(tier: OpenTier, interpreter: Interpreter, extras: BoxExtras): Promise<Box>
   /** Resolves when as many wait as should. */
@@ -17,14 +17,14 @@ type Stock = {
   close(): Promise<void>
 }
 
-export function openStock(workshop: () => Promise<Workshop>, poolSize: number): Stock {
+export function openPools(factory: () => Promise<BoxFactory>, poolSize: number): Pools {
   const pools = new Map<string, Pool>()
   const boxes = new Set<Box>()
   const opening = new Set<Promise<unknown>>()
   let closed = false
 
   async function open({ driver }: OpenTier, interpreter: Interpreter, extras?: BoxExtras): Promise<Box> {
-    const box = await (await workshop()).open(driver, interpreter, extras)
+    const box = await (await factory()).open(driver, interpreter, extras)
     boxes.add(box)
     void box.gone.then(() => boxes.delete(box))
     if (closed) box.stop('closed')

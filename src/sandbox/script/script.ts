@@ -4,7 +4,6 @@
  */
 export { chosenImage, openImage, rememberImage } from './image.ts'
 export type { ScriptInput } from './inputs.ts'
-export type { ScriptBoxes, ScriptBoxesOptions } from './open-script-boxes.ts'
 export type { ScriptResult } from './outcome.ts'
 export { parseRequest as checkScriptRequest, type ScriptRequest } from './request.ts'
-export { openScriptBoxes } from './script-boxes.ts'
+export { openScriptBoxes, type ScriptBoxes, type ScriptBoxesOptions } from './script-boxes.ts'

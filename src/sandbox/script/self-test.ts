@@ -8,7 +8,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { limits, toAppError } from '#model'
 import type { Driver, End } from '#sandbox/script-box'
-import type { Workshop } from './box-factory.ts'
+import type { BoxFactory } from './box-factory.ts'
 import { environmentOf } from './environment.ts'
 
 type SelfTest = {
@@ -18,11 +18,11 @@ type SelfTest = {
   weaknesses: string[]
 }
 
-export async function selfTest(workshop: Workshop, driver: Driver): Promise<SelfTest> {
+export async function selfTest(factory: BoxFactory, driver: Driver): Promise<SelfTest> {
   try {
-    const seen = await lookAround(workshop, driver)
+    const seen = await lookAround(factory, driver)
     if (seen.faults.length > 0) return seen
-    const faults = [...(await tryMemory(workshop, driver)), ...(await tryKill(workshop, driver))]
+    const faults = [...(await tryMemory(factory, driver)), ...(await tryKill(factory, driver))]
     return { faults, weaknesses: seen.weaknesses }
   } catch (thrown) {
     return { faults: [toAppError(thrown).message], weaknesses: [] }
@@ -55,13 +55,13 @@ n=$(sh -c 'i=0; while [ $i -lt 300 ]; do sleep 60 >/dev/null & i=$((i+1)); echo 
 [ "$n" -le ${limits.scriptTasksMax} ] || say "it has $n tasks"
 `
 
-async function lookAround(workshop: Workshop, driver: Driver): Promise<SelfTest> {
+async function lookAround(factory: BoxFactory, driver: Driver): Promise<SelfTest> {
   const server = createServer((socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   try {
     const { port } = server.address() as { port: number }
-    const files = [workshop.folder, homedir()].filter((path) => path !== '/')
-    const end = await run(workshop, driver, probe({ port, files, hasFilter: driver.layers.includes('seccomp') }))
+    const files = [factory.folder, homedir()].filter((path) => path !== '/')
+    const end = await run(factory, driver, probe({ port, files, hasFilter: driver.layers.includes('seccomp') }))
     const lines = end.stdout.text().split('\n')
     const said = (kind: string) =>
       lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.slice(kind.length + 2))
@@ -80,24 +80,24 @@ async function lookAround(workshop: Workshop, driver: Driver): Promise<SelfTest>
  * Asks for three times what there is and then for nothing more: it may be stopped or told no, but
  * it must not go on.
  */
-async function tryMemory(workshop: Workshop, driver: Driver): Promise<string[]> {
+async function tryMemory(factory: BoxFactory, driver: Driver): Promise<string[]> {
   const script = `head -c -${3 * limits.scriptMemoryBytesMax} /dev/zero >/dev/null`
-  const end = await run(workshop, driver, script, 3 * limits.scriptProbeMsMax)
+  const end = await run(factory, driver, script, 3 * limits.scriptProbeMsMax)
   return end.stopped === 'timeout' ? ['its memory has no bound'] : []
 }
 
-async function tryKill(workshop: Workshop, driver: Driver): Promise<string[]> {
-  const end = await run(workshop, driver, 'trap "" TERM INT HUP; while :; do :; done', 300)
+async function tryKill(factory: BoxFactory, driver: Driver): Promise<string[]> {
+  const end = await run(factory, driver, 'trap "" TERM INT HUP; while :; do :; done', 300)
   return end.stopped === 'timeout' && end.ms < limits.scriptBoxEndMsMax ? [] : ['it cannot be stopped']
 }
 
 async function run(
-  workshop: Workshop,
+  factory: BoxFactory,
   driver: Driver,
   script: string,
   timeoutMs: number = limits.scriptProbeMsMax,
 ): Promise<End> {
-  const box = await workshop.open(driver, 'bash')
+  const box = await factory.open(driver, 'bash')
   const inputs = join(box.plan.folder, 'inputs')
   // Open to everybody: what keeps them from being changed must be the box.
   await writeFile(join(inputs, 'probe'), 'probe')

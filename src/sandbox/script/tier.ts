@@ -20,14 +20,14 @@ import {
   writeFilter,
 } from '#sandbox/host'
 import { bubblewrapDriver, type Driver, gvisorDriver, platforms } from '#sandbox/script-box'
-import type { Workshop } from './box-factory.ts'
+import type { BoxFactory } from './box-factory.ts'
 import { reportOf } from './report.ts'
 import { selfTest } from './self-test.ts'
 
 export type OpenTier = { tier: ScriptTier; ok: true; detail: string; driver: Driver; report: IsolationReport }
 
 type TierOptions = {
-  workshop: Workshop
+  factory: BoxFactory
   tier: ScriptTier
   /** null: it is not there. */
   binary: string | null
@@ -38,15 +38,15 @@ type TierOptions = {
 
 type Known = { key: string; driver: number; weaknesses: string[] }
 
-export async function tryTier({ workshop, tier, binary, filter, anew }: TierOptions): Promise<OpenTier | MissingTier> {
+export async function tryTier({ factory, tier, binary, filter, anew }: TierOptions): Promise<OpenTier | MissingTier> {
   if (binary === null) return notInstalled(tier)
-  const drivers = driversOf(tier, workshop, binary, filter)
+  const drivers = driversOf(tier, factory, binary, filter)
   const digest = await digestOf(binary)
-  const circumstances = [digest, codeDigest(), release(), process.getuid?.(), workshop.view, workshop.places, filter]
+  const circumstances = [digest, codeDigest(), release(), process.getuid?.(), factory.view, factory.places, filter]
   const key = sha256(JSON.stringify(circumstances))
   const opened = async (driver: number, weaknesses: string[]): Promise<OpenTier> => {
     const version = await versionOf(binary, digest)
-    const report = reportOf(drivers[driver]!, { version, places: workshop.places, weaknesses })
+    const report = reportOf(drivers[driver]!, { version, places: factory.places, weaknesses })
     return {
       tier,
       ok: true,
@@ -55,14 +55,14 @@ export async function tryTier({ workshop, tier, binary, filter, anew }: TierOpti
       report,
     }
   }
-  const known = anew ? null : readKnown(workshop.folder, tier)
+  const known = anew ? null : readKnown(factory.folder, tier)
   if (known?.key === key && drivers[known.driver]) return opened(known.driver, known.weaknesses)
 
   const faults: string[] = []
   for (const [at, driver] of drivers.entries()) {
-    const tested = await selfTest(workshop, driver)
+    const tested = await selfTest(factory, driver)
     if (tested.faults.length === 0) {
-      writeKnown(workshop.folder, tier, { key, driver: at, weaknesses: tested.weaknesses })
+      writeKnown(factory.folder, tier, { key, driver: at, weaknesses: tested.weaknesses })
       return opened(at, tested.weaknesses)
     }
     faults.push(`${driver.layers.join(', ')}: ${tested.faults.map((fault) => fault.split('\n')[0]).join('; ')}`)
@@ -73,7 +73,7 @@ export async function tryTier({ workshop, tier, binary, filter, anew }: TierOpti
 /** The ways to close a box at this tier, the best first. */
 function driversOf(
   tier: ScriptTier,
-  { folder, places, runscFolder }: Workshop,
+  { folder, places, runscFolder }: BoxFactory,
   binary: string,
   filter: Filter,
 ): Driver[] {

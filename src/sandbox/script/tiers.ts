@@ -11,7 +11,7 @@ import {
   type ScriptTier,
   scriptTiers,
 } from '#sandbox/host'
-import type { Workshop } from './box-factory.ts'
+import type { BoxFactory } from './box-factory.ts'
 import { type OpenTier, tryTier } from './tier.ts'
 
 type TriedTier = OpenTier | MissingTier
@@ -25,19 +25,19 @@ type Tiers = {
 }
 
 type TiersOptions = {
-  workshop(): Promise<Workshop>
+  factory(): Promise<BoxFactory>
   binaries: Binaries
   filter: Filter
   minTier: ScriptTier
 }
 
-export function openTiers({ workshop, binaries, filter, minTier }: TiersOptions): Tiers {
+export function openTiers({ factory, binaries, filter, minTier }: TiersOptions): Tiers {
   const tried = new Map<ScriptTier, Promise<TriedTier>>()
 
   async function attempt(tier: ScriptTier, anew: boolean): Promise<TriedTier> {
     if (process.platform !== 'linux') return notOnThisSystem(tier)
-    const made = await workshop()
-    return tryTier({ workshop: made, tier, binary: binaries[tier], filter, anew })
+    const made = await factory()
+    return tryTier({ factory: made, tier, binary: binaries[tier], filter, anew })
   }
 
   function remember(tier: ScriptTier, anew = false): Promise<TriedTier> {

@@ -1,7 +1,7 @@
 /** Commands of the agent: begin a session, go on with one, look at it, verify it. */
 import { dirname, resolve } from 'node:path'
 import type { PlanRequest, SessionView } from '#agent'
-import { AppError, type JsonObject, type PermissionSet, parseId, type RunId, visible } from '#model'
+import { AppError, escapeInvisible, type JsonObject, type PermissionSet, parseId, type RunId } from '#model'
 import { askWhileWaiting } from '#show/approvals'
 import { type Command, type Context, exit, exitOfAnswer, exitOfError, numberOption, UsageError } from '#show/cli'
 import { type ExecuteAnswer, exportRun } from '#verbs'
@@ -124,7 +124,7 @@ async function verify(context: Context): Promise<number> {
     ...(difference && { difference }),
   }
   if (context.json) context.print(JSON.stringify(answer))
-  else if (difference !== null) context.print(`${visible(difference.file)} ${difference.problem}`)
+  else if (difference !== null) context.print(`${escapeInvisible(difference.file)} ${difference.problem}`)
   else context.print(`${record.lines.length} events, ${answer.files} files: as recorded`)
   return difference === null ? exit.done : exit.ledger
 }
@@ -157,10 +157,10 @@ async function told(context: Context, answer: ExecuteAnswer, view: SessionView):
   if (context.json) context.print(JSON.stringify({ ...summary, ...(error !== undefined && { error }) }))
   else if (result !== null) {
     context.note('\nFinal result')
-    context.print(visible(String(result.text)))
+    context.print(escapeInvisible(String(result.text)))
   } else
     context.note(
-      `\nNo result: ${status}${error === undefined ? '' : ` · ${visible(String((error as JsonObject).message))}`}`,
+      `\nNo result: ${status}${error === undefined ? '' : ` · ${escapeInvisible(String((error as JsonObject).message))}`}`,
     )
   context.note(
     `session ${run} · ${steps} steps · ${tokens.input + tokens.output} tokens · metier session show ${String(run).slice(0, 8)}`,
@@ -196,5 +196,5 @@ function permissionsOf(value: string): PermissionSet {
 }
 
 function lineOf({ session, status, steps, goal, model }: JsonObject): string {
-  return `${String(session).slice(0, 8)}  ${status}  ${steps} steps  ${visible(String(model))}  ${visible(String(goal))}`
+  return `${String(session).slice(0, 8)}  ${status}  ${steps} steps  ${escapeInvisible(String(model))}  ${escapeInvisible(String(goal))}`
 }

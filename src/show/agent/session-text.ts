@@ -1,6 +1,6 @@
 /** A session as the record has it, and as a person reads it. */
 import type { SessionRecord, SessionView } from '#agent'
-import { AppError, type Event, type JsonObject, type RunStatus, visible } from '#model'
+import { AppError, type Event, escapeInvisible, type JsonObject, type RunStatus } from '#model'
 import type { Context } from '#show/cli'
 import type { RecordVerbs } from '#verbs'
 
@@ -43,10 +43,11 @@ export async function sessionRows(context: Context): Promise<JsonObject[]> {
 
 export function sessionText({ session, plan, status, said, files, tokens, repeated }: SessionView): string {
   const lines = [
-    `session ${session} · ${status} · ${plan.protocol} · ${visible(plan.model)} · ${plan.workspace}`,
+    `session ${session} · ${status} · ${plan.protocol} · ${escapeInvisible(plan.model)} · ${plan.workspace}`,
     ...said.map(({ at, step, role, text }) => `${at.slice(11, 19)}  ${step}  ${role}  ${oneLine(text)}`),
     ...files.map(
-      ({ path, bytes, sha256, step }) => `file  ${step}  ${visible(path)}  ${bytes} bytes  ${sha256.slice(0, 12)}`,
+      ({ path, bytes, sha256, step }) =>
+        `file  ${step}  ${escapeInvisible(path)}  ${bytes} bytes  ${sha256.slice(0, 12)}`,
     ),
     `${tokens.input} tokens read, ${tokens.output} written`,
     ...repeated.map(
@@ -57,6 +58,6 @@ export function sessionText({ session, plan, status, said, files, tokens, repeat
 }
 
 export function oneLine(text: string): string {
-  const line = visible(text.replace(/\s+/g, ' ').trim())
+  const line = escapeInvisible(text.replace(/\s+/g, ' ').trim())
   return line.length > 160 ? `${line.slice(0, 159)}…` : line
 }

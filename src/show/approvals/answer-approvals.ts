@@ -1,5 +1,5 @@
 /** Asks the person at the terminal about calls that wait, and passes on what their keys say. */
-import { AppError, type Json, type JsonObject, visible } from '#model'
+import { AppError, escapeInvisible, type Json, type JsonObject } from '#model'
 import type { Context, Terminal } from '#show/cli'
 import { bad, good, strong } from '#show/cli'
 import { questionText } from '#show/text'
@@ -57,7 +57,7 @@ async function askOne(
   open: Approval,
   goOn: boolean,
 ): Promise<Outcome> {
-  const named = (await verbs.named([open]))[0]!
+  const named = (await verbs.withPlannedTools([open]))[0]!
   context.note(`${questionText(named)}\n  ${keys}`)
   const over = new AbortController()
   const isOver = verbs.whenAnswered(named.id, AbortSignal.any([over.signal, context.signal]))
@@ -70,7 +70,7 @@ async function askOne(
       if (decision === null) return said(context, 'it was answered elsewhere, or nobody answered in time', 'elsewhere')
       const problem = await problemOf(verbs.decide(named.id, decision, { ...context.caller, waitMs: 0 }, goOn))
       if (problem === null) return said(context, `${good('✓')} recorded`, 'answered')
-      context.note(`${bad('✗')} ${visible(problem)}\n  ${keys}`)
+      context.note(`${bad('✗')} ${escapeInvisible(problem)}\n  ${keys}`)
     }
   } finally {
     over.abort()
@@ -124,7 +124,7 @@ function parsed(context: Context, line: string): Json | undefined {
   try {
     return JSON.parse(line)
   } catch (error) {
-    context.note(`${bad('✗')} this is not JSON: ${visible((error as Error).message)}\n  ${keys}`)
+    context.note(`${bad('✗')} this is not JSON: ${escapeInvisible((error as Error).message)}\n  ${keys}`)
     return undefined
   }
 }

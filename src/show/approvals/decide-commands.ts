@@ -1,6 +1,6 @@
 /** Commands with which a human decides: approvals, and calls whose outcome is unknown. */
 import { once } from 'node:events'
-import { isObject, type JsonObject, type PermissionSet, visible } from '#model'
+import { escapeInvisible, isObject, type JsonObject, type PermissionSet } from '#model'
 import {
   type Command,
   type Context,
@@ -14,7 +14,7 @@ import {
   UsageError,
 } from '#show/cli'
 import { printAnswer, questionText } from '#show/text'
-import type { Settling, StandingLine, Verbs } from '#verbs'
+import type { Settlement, StandingLine, Verbs } from '#verbs'
 import { answerAll } from './answer-approvals.ts'
 import { onQuestion } from './on-question.ts'
 
@@ -34,15 +34,15 @@ export const decideCommands: Record<string, Command> = {
     does: 'questions that wait for an answer',
     words: [0, 0],
     run: async (context) => {
-      const { approvals, named } = await context.record()
+      const { approvals, withPlannedTools } = await context.record()
       const open = approvals()
       const lines = open.map(({ id, tool, args, why }) => [
         String(id),
         String(tool),
-        oneLine(visible(JSON.stringify(args)), 60),
-        visible(String(why)),
+        oneLine(escapeInvisible(JSON.stringify(args)), 60),
+        escapeInvisible(String(why)),
       ])
-      if (context.json) context.print(JSON.stringify(await named(open)))
+      if (context.json) context.print(JSON.stringify(await withPlannedTools(open)))
       else if (lines.length === 0) context.print('Nothing waits for an answer.')
       else {
         context.print(table(lines))
@@ -81,11 +81,14 @@ export const decideCommands: Record<string, Command> = {
         const stricter = standing.filter((line) => !line.isInForce)
         print(
           [
-            ...lines.map(([rule, from], index) => `${index + 1}. ${visible(JSON.stringify(rule))} (${visible(from)})`),
+            ...lines.map(
+              ([rule, from], index) =>
+                `${index + 1}. ${escapeInvisible(JSON.stringify(rule))} (${escapeInvisible(from)})`,
+            ),
             `else: ${permissions} (${meanings[permissions]})`,
             ...stricter.map((line) =>
               faint(
-                `without effect: ${visible(JSON.stringify(line.rule))}, given under "${line.permissions}", which the file made stricter since (${visible(always(line))})`,
+                `without effect: ${escapeInvisible(JSON.stringify(line.rule))}, given under "${line.permissions}", which the file made stricter since (${escapeInvisible(always(line))})`,
               ),
             ),
           ].join('\n'),
@@ -101,7 +104,7 @@ export const decideCommands: Record<string, Command> = {
     words: [1, 1],
     run: async ({ verbs, words, caller, json: asJson, print }) => {
       const forgotten = await (await verbs()).forget(words[0]!, caller)
-      const line = visible(JSON.stringify(forgotten.rule))
+      const line = escapeInvisible(JSON.stringify(forgotten.rule))
       print(asJson ? JSON.stringify(forgotten) : `${good('✓')} ${line} does not stand any more`)
       return exit.done
     },
@@ -206,7 +209,7 @@ async function decided(context: Context, pending: Promise<JsonObject>): Promise<
   return exit.done
 }
 
-function settling({ options: { done, failed, again } }: Context): Settling {
+function settling({ options: { done, failed, again } }: Context): Settlement {
   const given = [done, failed, again].filter((option) => option !== undefined).length
   if (given !== 1) throw new UsageError('say what happened: one of --done JSON, --failed TEXT, --again')
   if (typeof done === 'string') return { how: 'done', value: jsonArgument('--done', done) }

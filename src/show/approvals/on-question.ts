@@ -8,7 +8,7 @@ export function onQuestion(verbs: Verbs, tell: (question: Question) => void): ()
   /** One after the other, so that questions are told in the order in which they were asked. */
   let last = Promise.resolve()
   const tellAll = async (added: Approval[]) => {
-    for (const question of await verbs.named(added)) if (!isOver) tell(question)
+    for (const question of await verbs.withPlannedTools(added)) if (!isOver) tell(question)
   }
   const look = () => {
     const open = verbs.approvals()

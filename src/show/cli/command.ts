@@ -1,7 +1,7 @@
 /** What a command of the terminal is: its words, its options, and what it gets to do its work. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { type AppError, type Config, nearNames } from '#model'
-import type { Caller, RecordVerbs, Surroundings, Verbs } from '#verbs'
+import type { Caller, RecordVerbs, Verbs, VerbsOptions } from '#verbs'
 import type { Terminal } from './terminal.ts'
 
 /** What an id at a terminal may be of. */
@@ -20,7 +20,7 @@ export type Context = {
   isTerminal: boolean
   caller: Caller
   version: string
-  surroundings: Surroundings
+  surroundings: VerbsOptions
   /** Where a person told other hosts to keep their things, instead of the home folder. */
   hostFolders: { claude?: string; codex?: string }
   /** One document on stdout. */

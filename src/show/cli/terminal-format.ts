@@ -1,6 +1,6 @@
 /** How things look at a terminal: tables, times, and the few lines that say how a run went. */
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { type IsolationReport, type JsonObject, visible } from '#model'
+import { escapeInvisible, type IsolationReport, type JsonObject } from '#model'
 
 export const strong = (text: string) => styleText('bold', text)
 export const faint = (text: string) => styleText('dim', text)
@@ -30,7 +30,7 @@ export function counted(count: unknown, noun: string): string {
 }
 
 export function oneLine(text: string, charactersMax = 100): string {
-  const flat = visible(text.replaceAll(/\s+/g, ' ').trim())
+  const flat = escapeInvisible(text.replaceAll(/\s+/g, ' ').trim())
   return flat.length > charactersMax ? `${flat.slice(0, charactersMax - 1)}…` : flat
 }
 
@@ -62,11 +62,11 @@ export function summary(answer: JsonObject): string {
   // The weakest box is said each time, to whoever looks.
   if (box?.tier === 'wasm') lines.push(...box.degraded.map((what) => warn(`  weaker   ${what}`)))
   const error = answer.error as { code: string; message: string } | undefined
-  if (error !== undefined) lines.push(`  ${bad(error.code)} ${visible(error.message)}`)
+  if (error !== undefined) lines.push(`  ${bad(error.code)} ${escapeInvisible(error.message)}`)
   for (const { tool, args, why, command } of (answer.approvals ?? []) as Record<string, string>[]) {
     lines.push(
-      `  ${visible(tool!)} ${oneLine(JSON.stringify(args))}`,
-      `    asks because: ${visible(why!)}`,
+      `  ${escapeInvisible(tool!)} ${oneLine(JSON.stringify(args))}`,
+      `    asks because: ${escapeInvisible(why!)}`,
       `    ${command}`,
     )
   }
@@ -79,7 +79,7 @@ export function summary(answer: JsonObject): string {
 
 function doubts({ run, calls }: JsonObject): string[] {
   return (calls as { call: string; tool: string; args: unknown }[]).flatMap(({ call, tool, args }) => [
-    `  call ${call}: ${visible(tool)} ${oneLine(JSON.stringify(args))} was sent, and its outcome is unknown; say what happened:`,
+    `  call ${call}: ${escapeInvisible(tool)} ${oneLine(JSON.stringify(args))} was sent, and its outcome is unknown; say what happened:`,
     `    metier run settle ${run} --call ${call} --done JSON | --failed TEXT | --again`,
   ])
 }

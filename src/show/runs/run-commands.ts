@@ -1,5 +1,5 @@
 /** Commands that run something or look at what ran. */
-import { type JsonObject, limits, splitToolId, visible } from '#model'
+import { escapeInvisible, type JsonObject, limits, splitToolId } from '#model'
 import { askWhileWaiting } from '#show/approvals'
 import {
   type Command,
@@ -111,7 +111,7 @@ export const runCommands: Record<string, Command> = {
       }
       const page = await (await context.record()).result(defined(input), context.caller)
       context.print(
-        context.json ? JSON.stringify(page) : String(page.text ?? visible(JSON.stringify(page.value, null, 2))),
+        context.json ? JSON.stringify(page) : String(page.text ?? escapeInvisible(JSON.stringify(page.value, null, 2))),
       )
       if (page.next !== null) context.note(`… more: --offset ${page.next}`)
       if (page.digest === null)
@@ -168,7 +168,7 @@ export const runCommands: Record<string, Command> = {
       const replayed = await (await context.verbs()).replay(context.words[0]!)
       const { ok, calls, error } = replayed as { ok: boolean; calls: number; error?: { message: string } }
       if (context.json) context.print(JSON.stringify(replayed))
-      else context.print(ok ? `${counted(calls, 'call')}, the same as recorded` : visible(error!.message))
+      else context.print(ok ? `${counted(calls, 'call')}, the same as recorded` : escapeInvisible(error!.message))
       return ok ? exit.done : exit.failed
     },
   },

@@ -7,10 +7,10 @@ import {
   type ArtifactId,
   builtInServer,
   type Config,
+  escapeInvisible,
   type Json,
   type JsonObject,
   parseId,
-  visible,
 } from '#model'
 import { askWhileWaiting } from '#show/approvals'
 import { artifactsOf, type Context, exit, exitOfAnswer, UsageError } from '#show/cli'
@@ -36,7 +36,7 @@ export async function runScript(context: Context): Promise<number> {
   if (context.json) context.print(JSON.stringify({ error, run: answer.run }))
   else {
     showOutputs(context, error.context)
-    context.note(`metier: ${visible(error.message)} · run ${answer.run}`)
+    context.note(`metier: ${escapeInvisible(error.message)} · run ${answer.run}`)
   }
   return exitOfAnswer(answer)
 }

@@ -45,7 +45,7 @@ export async function serveHttp(context: Context): Promise<number> {
     await tell(context, served)
     await untilStopped(context, door.url ?? served.url)
     note('Stopping …')
-    await verbs.letGo()
+    await verbs.releaseRuns()
     return exit.done
   } finally {
     // Also where it could not begin: a door that stays open would answer for a gateway that can do
@@ -61,7 +61,7 @@ export async function serveHttp(context: Context): Promise<number> {
 async function untilStopped(context: Context, url: string): Promise<void> {
   const { options, signal } = context
   const verbs = await context.verbs()
-  const leave = verbs.serveAt(url, options['no-resume'] !== true)
+  const leave = verbs.announceGateway(url, options['no-resume'] !== true)
   const watch = watchConfig(context, verbs)
   const hush = announceQuestions(context, verbs, watch.config)
   const daily = setInterval(() => void forget(context, watch.config()), dayMs)

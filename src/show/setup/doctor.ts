@@ -1,6 +1,6 @@
 /** `doctor`: checks this machine, the configuration, the servers and the record. */
 import { join } from 'node:path'
-import { type AppError, builtInServer, type Config, isWeaker, limits, newId, toAppError, visible } from '#model'
+import { type AppError, builtInServer, type Config, escapeInvisible, isWeaker, limits, newId, toAppError } from '#model'
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Context } from '#show/cli'
 import { artifactsOf, bad, counted, exit, good, unreadOurs, warn } from '#show/cli'
@@ -111,7 +111,7 @@ async function serverChecks({ verbs }: Context): Promise<Check[]> {
   const checks = all.slice(0, -1).map(({ server, box, tools: own, refused, problem }) => {
     const name = `server ${server}`
     if (problem !== null) return { name, ok: false, detail: detailOf(problem), ...fixOf(problem) }
-    const changed = refused.map(visible)
+    const changed = refused.map(escapeInvisible)
     const { detail: said, ...unknown } = effectsDetail(server, own)
     if (changed.length === 0) return { name, ok: true, detail: `${said}; ${box}`, ...unknown }
     const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`

@@ -3,7 +3,7 @@
  * themselves, and writes them after a yes.
  */
 import { dirname } from 'node:path'
-import { AppError, type Effect, nearNames, parseConfig, visible } from '#model'
+import { AppError, type Effect, escapeInvisible, nearNames, parseConfig } from '#model'
 import { type Command, type Context, counted, exit, faint, good, strong, table, UsageError } from '#show/cli'
 import type { Proposal } from '#verbs'
 import { readText, writeText } from './connect-file.ts'
@@ -43,7 +43,11 @@ async function suggestionsFor(context: Context, server: string): Promise<Suggest
 function show({ json, print, note }: Context, server: string, suggestions: Suggested[]): void {
   if (json) return
   if (suggestions.length === 0) return print(`Every tool of ${server} says what it does, or the configuration does.`)
-  print(table(suggestions.map(({ tool, effect, because }) => [visible(tool), effect, faint(visible(because))])))
+  print(
+    table(
+      suggestions.map(({ tool, effect, because }) => [escapeInvisible(tool), effect, faint(escapeInvisible(because))]),
+    ),
+  )
   note(
     'read is made without a question, idempotent too, keyed and unsafe ask. Check them: they come from names and words.',
   )

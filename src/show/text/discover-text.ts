@@ -2,7 +2,7 @@
  * An answer of discover at a terminal: how sure it is, then the ranking, one line for each of those
  * below the cut.
  */
-import { visible } from '#model'
+import { escapeInvisible } from '#model'
 import { faint, oneLine, strong, warn } from '#show/cli'
 import type { DiscoverAnswer } from '#verbs'
 
@@ -20,7 +20,7 @@ export function discoverText({
   const under = silent.map((name) => {
     const isStarting = starting.includes(name)
     return warn(
-      `${visible(name)} ${isStarting ? `is still starting: ask again, or wait with "metier tools ${name}"` : 'does not answer'}`,
+      `${escapeInvisible(name)} ${isStarting ? `is still starting: ask again, or wait with "metier tools ${name}"` : 'does not answer'}`,
     )
   })
   return [...opening(status, unmatched, nearest), ...ranking, ...under].join('\n')
@@ -29,19 +29,19 @@ export function discoverText({
 function opening(status: string, unmatched: string[], nearest: string[]): string[] {
   if (status === 'found') return []
   if (status === 'unsure') return [warn('None of these clearly fits.')]
-  const words = unmatched.length === 0 ? '' : ` No tool knows: ${unmatched.map(visible).join(', ')}.`
+  const words = unmatched.length === 0 ? '' : ` No tool knows: ${unmatched.map(escapeInvisible).join(', ')}.`
   return [`Nothing seems to fit.${words}${nearest.length === 0 ? '' : ' Nearest:'}`]
 }
 
 function brief({ id, score, description }: FoundTool): string {
-  return faint(`${visible(id)} ${score.toFixed(2)} · ${oneLine(description)}`)
+  return faint(`${escapeInvisible(id)} ${score.toFixed(2)} · ${oneLine(description)}`)
 }
 
 function full({ id, score, description, input, effect, why }: Exclude<FoundTool, { brief: true }>): string {
   return [
-    `${strong(visible(id))} ${faint(`${score.toFixed(2)} · ${effect}`)}`,
+    `${strong(escapeInvisible(id))} ${faint(`${score.toFixed(2)} · ${effect}`)}`,
     `  ${oneLine(description)}`,
-    `  ${visible(typeof input === 'string' ? input : JSON.stringify(input))}`,
-    faint(`  ${visible(why)}`),
+    `  ${escapeInvisible(typeof input === 'string' ? input : JSON.stringify(input))}`,
+    faint(`  ${escapeInvisible(why)}`),
   ].join('\n')
 }

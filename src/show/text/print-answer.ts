@@ -2,7 +2,7 @@
  * Prints an answer of execute: the result on stdout, whole where a program or a file reads it, and
  * the rest on stderr.
  */
-import { type JsonObject, type LogLine, visible } from '#model'
+import { escapeInvisible, type JsonObject, type LogLine } from '#model'
 import type { Context } from '#show/cli'
 import { exitOfAnswer, faint, oneLine, summary, writeTo } from '#show/cli'
 import { lineText, mayCallLines } from '#verbs'
@@ -32,10 +32,10 @@ async function printForPerson(context: Context, answer: JsonObject, file: string
 
 async function resultText(context: Context, answer: JsonObject): Promise<string | undefined> {
   const { result, preview, suggestion } = answer
-  if (result !== undefined) return visible(JSON.stringify(result, null, 2))
-  if (suggestion !== undefined) return visible(JSON.stringify(suggestion, null, 2))
+  if (result !== undefined) return escapeInvisible(JSON.stringify(result, null, 2))
+  if (suggestion !== undefined) return escapeInvisible(JSON.stringify(suggestion, null, 2))
   if (preview === undefined) return undefined
-  return context.isTerminal ? visible(`${preview}…`) : wholeText(context, answer)
+  return context.isTerminal ? escapeInvisible(`${preview}…`) : wholeText(context, answer)
 }
 
 /** As JSON text, the same whether it fits into an answer or not. */
@@ -47,7 +47,7 @@ async function wholeText(context: Context, { run, result }: JsonObject): Promise
 async function printLogs(context: Context, { run, logs }: JsonObject): Promise<void> {
   if (logs === undefined) return
   const shown = await (await context.verbs()).run(String(run))
-  for (const line of shown.logs as LogLine[]) context.note(faint(visible(lineText(line))))
+  for (const line of shown.logs as LogLine[]) context.note(faint(escapeInvisible(lineText(line))))
 }
 
 type DryCall = { call: string; tool: string; args?: unknown }
@@ -56,7 +56,7 @@ type DryCall = { call: string; tool: string; args?: unknown }
 function wouldCallLines({ mode, calls }: JsonObject): string[] {
   if (mode !== 'dry-run') return []
   const lines = ((calls ?? []) as DryCall[]).map(
-    ({ call, tool, args }) => `  ${call}  ${visible(tool)} ${oneLine(JSON.stringify(args ?? {}), 160)}`,
+    ({ call, tool, args }) => `  ${call}  ${escapeInvisible(tool)} ${oneLine(JSON.stringify(args ?? {}), 160)}`,
   )
   return lines.length === 0 ? ['would call nothing'] : ['would call:', ...lines]
 }

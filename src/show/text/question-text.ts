@@ -1,5 +1,5 @@
 /** A question as a person reads it at a terminal: whole, or on one line. */
-import { visible } from '#model'
+import { escapeInvisible } from '#model'
 import { counted, faint, oneLine, strong, warn } from '#show/cli'
 import { adviceLines, argumentsText, mayCallLines, originLines, type Question } from '#verbs'
 
@@ -7,9 +7,9 @@ export function questionText(question: Question): string {
   const { run, call, tool, effect, why, url, expiresAt, intent, command } = question
   const minutes = Math.max(0, Math.round((Date.parse(expiresAt) - Date.now()) / 60_000))
   return [
-    `${warn('?')} ${strong(visible(tool))} ${argumentsText(question).text}`,
+    `${warn('?')} ${strong(escapeInvisible(tool))} ${argumentsText(question).text}`,
     ...originLines(question).map((line) => faint(`    ${line}`)),
-    `  asked because: ${visible(why)}, effect: ${effect ?? 'unknown'}`,
+    `  asked because: ${escapeInvisible(why)}, effect: ${effect ?? 'unknown'}`,
     ...(intent ? [`  the run is for: ${oneLine(intent)}`] : []),
     ...mayCallLines(question).map((line) => `  the plan of its run ${line}`),
     ...adviceLines(question).map((line) => faint(`  ${line}`)),
@@ -22,5 +22,5 @@ export function questionText(question: Question): string {
 /** For a terminal that shows other things too. */
 export function questionLine({ tool, args, command, url }: Question): string {
   const where = url === null ? command : `${command}  or  ${url}`
-  return `${warn('?')} ${strong(visible(tool))} ${oneLine(JSON.stringify(args))} waits for an answer: ${where}`
+  return `${warn('?')} ${strong(escapeInvisible(tool))} ${oneLine(JSON.stringify(args))} waits for an answer: ${where}`
 }

@@ -2,7 +2,7 @@
  * A run as a person reads it: its calls in order with their times, what humans said to them, and
  * what the program did between.
  */
-import { type JsonObject, type LogLine, visible } from '#model'
+import { escapeInvisible, type JsonObject, type LogLine } from '#model'
 import { mark, oneLine, table } from '#show/cli'
 import { lineText, mayCallLines } from '#verbs'
 
@@ -15,7 +15,7 @@ export function timeline(shown: JsonObject): string {
   const state = mode === 'run' ? status : `${mode}, nothing was called: ${status}`
   const head = `${mark(String(status))} ${state} · ${oneLine(String(intent ?? 'no intent'))} · ${startedAt} · run ${run}`
   const end = ms === undefined ? [] : [`after ${ms} ms: ${oneLine(JSON.stringify(result ?? error ?? null), 100)}`]
-  const printed = ((logs ?? []) as LogLine[]).map((line) => `  | ${visible(lineText(line))}`)
+  const printed = ((logs ?? []) as LogLine[]).map((line) => `  | ${escapeInvisible(lineText(line))}`)
   return [head, ...mayCallLines(shown), table(all), ...printed, ...end].join('\n')
 }
 
@@ -26,7 +26,7 @@ function callRow(call: JsonObject, began: number): string[] {
     `${call.call}`,
     `+${Date.parse(String(call.issuedAt)) - began} ms`,
     call.ms === undefined ? '' : `${call.ms} ms`,
-    `${mark(String(call.status))} ${visible(name)}`,
+    `${mark(String(call.status))} ${escapeInvisible(name)}`,
     oneLine(JSON.stringify(call.args), 40),
     isOver ? `→ ${oneLine(JSON.stringify(call.value ?? call.error ?? null), 50)}` : '→ …',
   ]

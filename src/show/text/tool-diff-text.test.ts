@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { limits, visible } from '#model'
+import { escapeInvisible, limits } from '#model'
 import { oneLine } from '#show/cli'
 import { metier, workspace } from '#test'
 import { toolDiffText } from './tool-diff-text.ts'
@@ -30,8 +30,8 @@ test('changes() shows all of what is new, and a little of what it follows', () =
 test('changes() and oneLine() leave nothing unseen: no control characters, no turned text, no signs without a width', () => {
   const hidden = 'a\u001b[2Jb\u009bc\u202ed\u200be\u{e0041}f\u3164g\u00adh\rI'
   const seen = 'a\\u001b[2Jb\\u009bc\\u202ed\\u200be\\udb40\\udc41f\\u3164g\\u00adh\\u000dI'
-  assert.equal(visible(hidden), seen)
-  assert.equal(visible('Café ✓ 漢字 👍\nnext'), 'Café ✓ 漢字 👍\nnext')
+  assert.equal(escapeInvisible(hidden), seen)
+  assert.equal(escapeInvisible('Café ✓ 漢字 👍\nnext'), 'Café ✓ 漢字 👍\nnext')
   assert.doesNotMatch(oneLine(hidden), /[\u001b\u009b\u202e\u200b]/u)
   const [, , after] = shown([{ field: '/description', before: 'x', after: `${hidden}\n✓ all is well` }])
   assert.equal(after, `      + ${seen}\n        ✓ all is well`)

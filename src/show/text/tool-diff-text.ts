@@ -2,7 +2,7 @@
  * How a changed definition looks at a terminal: all of what is new, with nothing in it that a
  * person could not see.
  */
-import { limits, type ToolDiff, visible } from '#model'
+import { escapeInvisible, limits, type ToolDiff } from '#model'
 import { bad, faint, good } from '#show/cli'
 
 export function toolDiffText(diff: ToolDiff): string[] {
@@ -10,7 +10,7 @@ export function toolDiffText(diff: ToolDiff): string[] {
     const [old, now] =
       typeof before === 'string' && typeof after === 'string' ? apart(before, after) : [textOf(before), textOf(after)]
     return [
-      `    ${visible(field.slice(1).replaceAll('/', ' › '))}`,
+      `    ${escapeInvisible(field.slice(1).replaceAll('/', ' › '))}`,
       ...(old === null ? [] : [`      ${bad('-')} ${bounded(old)}`]),
       ...(now === null ? [] : [`      ${good('+')} ${bounded(now)}`]),
     ]
@@ -44,5 +44,5 @@ function bounded(text: string): string {
 
 /** A new line in it begins no line of ours. */
 function inside(text: string): string {
-  return visible(text).replaceAll('\n', '\n        ')
+  return escapeInvisible(text).replaceAll('\n', '\n        ')
 }

@@ -1,5 +1,5 @@
 /** Commands about tools: what there is, what fits, and what would decide about a call. */
-import { AppError, builtInServer, type Json, type JsonObject, limits, type ToolDiff, visible } from '#model'
+import { AppError, builtInServer, escapeInvisible, type Json, type JsonObject, limits, type ToolDiff } from '#model'
 import {
   bad,
   type Command,
@@ -60,9 +60,10 @@ export const catalogCommands: Record<string, Command> = {
       for (const { id, changed } of list)
         if (changed !== undefined)
           note(
-            [`${warn('!')} ${visible(String(id))} is not what it was:`, ...toolDiffText(changed as ToolDiff)].join(
-              '\n',
-            ),
+            [
+              `${warn('!')} ${escapeInvisible(String(id))} is not what it was:`,
+              ...toolDiffText(changed as ToolDiff),
+            ].join('\n'),
           )
       for (const { error } of problems) note(`${bad('✗')} ${error.message}`)
       if (Object.keys(context.config.servers).length === 0) note(noServers)
@@ -145,7 +146,7 @@ export const catalogCommands: Record<string, Command> = {
       else {
         const dangerous = danger === null ? '' : `, and dangerous: ${danger}`
         print(
-          `${strong(then ?? 'it depends')}: ${because} (${visible(tool)} is "${effects.join('" or "')}" by ${effectFrom}${dangerous})`,
+          `${strong(then ?? 'it depends')}: ${because} (${escapeInvisible(tool)} is "${effects.join('" or "')}" by ${effectFrom}${dangerous})`,
         )
         if (notCovered !== undefined) print(faint(`not covered: ${notCovered.join('; ')} (docs/policy.md)`))
       }
@@ -166,9 +167,11 @@ function checkServer({ config }: Context, server: string | undefined): void {
 
 function toolRow({ id, effect, effects, effectFrom, changed, description }: JsonObject): string[] {
   const about =
-    changed === undefined ? oneLine(String(description), 70) : warn(`changed: metier accept ${visible(String(id))}`)
+    changed === undefined
+      ? oneLine(String(description), 70)
+      : warn(`changed: metier accept ${escapeInvisible(String(id))}`)
   return [
-    visible(String(id)),
+    escapeInvisible(String(id)),
     Array.isArray(effects) ? effects.join('|') : String(effect),
     faint(`(${effectFrom})`),
     about,

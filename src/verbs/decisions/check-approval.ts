@@ -9,7 +9,12 @@ import { DecisionError, refuseDeep } from '#verbs/input'
 import type { CallView, RunView } from '#verbs/views'
 
 /** The engine judges it again as it sends the call; here whoever answers is told in time. */
-export async function checkYes(parts: Parts, view: RunView, call: CallView, edited: Json | undefined): Promise<void> {
+export async function checkApproval(
+  parts: Parts,
+  view: RunView,
+  call: CallView,
+  edited: Json | undefined,
+): Promise<void> {
   if (edited !== undefined) await checkEdited(parts, call, edited)
   refuseDenied(parts, view, call, edited)
 }

@@ -149,7 +149,7 @@ test('decide() refuses an answer that comes too late, which the program hears as
   t.mock.timers.setTime(Date.now() + 2 * hourMs)
   await assert.rejects(verbs.decide(id, { answer: 'approved' }, caller, true), { code: 'APPROVAL_EXPIRED' })
   assert.deepEqual(verbs.approvals(), [])
-  t.after(verbs.serveAt('http://127.0.0.1:1', true))
+  t.after(verbs.announceGateway('http://127.0.0.1:1', true))
   while ((await verbs.run(String(asked.run))).status !== 'done') await pause(10)
   assert.equal((await verbs.run(String(asked.run))).result, 'APPROVAL_EXPIRED', 'a gateway goes on with it')
   assert.deepEqual(

@@ -4,19 +4,19 @@ import { AppError, type EventBodies, isFinished, limits, type RunId } from '#mod
 import type { Store } from '#record'
 import { type Caller, type Parts, resume } from '#verbs/execute'
 import { type Decision, DecisionError } from '#verbs/input'
-import { writtenLine } from '#verbs/preview'
+import { writtenRule } from '#verbs/preview'
 import {
   aboutRun,
   answerOf,
   type CallView,
+  canResume,
   isExpired,
-  knows,
   livingGateways,
   type MovedAnswer,
   type RunView,
   viewRun,
 } from '#verbs/views'
-import { checkYes } from './check-approval.ts'
+import { checkApproval } from './check-approval.ts'
 
 /**
  * The answer is bound to the digest of the arguments that were asked about. Of several who answer
@@ -34,8 +34,8 @@ async function recordDecision(parts: Parts, found: Found, decision: Decision, ca
   const { view, call, asked } = found
   const { run } = view.row
   const { scope: _, covers: __, ...answer } = decision
-  if (answer.answer === 'approved') await checkYes(parts, view, call, answer.args)
-  const line = writtenLine(decision, view, call, asked, parts.policy)
+  if (answer.answer === 'approved') await checkApproval(parts, view, call, answer.args)
+  const line = writtenRule(decision, view, call, asked, parts.policy)
   const { name: who, kind: from } = caller.actor
   const body: EventBodies['approval.answered'] = {
     approval: asked.approval,
@@ -128,7 +128,7 @@ async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean>
   for (let round = 0; round < limits.takeUpMsMax / limits.foreignPollMs; round++) {
     if (engine.activeRun(run) !== undefined) return false
     if (store.inbox(run).length === 0) return true
-    const others = livingGateways(store).filter((each) => knows(each, started.servers))
+    const others = livingGateways(store).filter((each) => canResume(each, started.servers))
     if (store.run(run)?.status !== 'running' && others.length === 0) return false
     await pause(limits.foreignPollMs)
   }

@@ -3,6 +3,6 @@
  * and resuming what was answered.
  */
 export { cancelRun, decideApproval } from './decide.ts'
-export { forgetLine } from './forget-rule.ts'
-export { takeUp } from './resume-answered.ts'
-export { type Settling, settleCall } from './settle.ts'
+export { forgetRule } from './forget-rule.ts'
+export { resumeAnswered } from './resume-answered.ts'
+export { type Settlement, settleCall } from './settle.ts'

@@ -9,7 +9,7 @@ import type { Caller } from '#verbs/execute'
 import type { ForgetAnswer } from '#verbs/views'
 
 /** Lines that say the same go together: with one of them left, nothing would change. */
-export async function forgetLine(store: Store, id: string, { actor }: Caller): Promise<ForgetAnswer> {
+export async function forgetRule(store: Store, id: string, { actor }: Caller): Promise<ForgetAnswer> {
   const lines = standingLines(store)
   const line = lines.find((each) => String(each.id) === id)
   if (line === undefined) throw unknownLine(id)

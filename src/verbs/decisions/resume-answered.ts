@@ -10,7 +10,7 @@ import { isExpired } from '#verbs/views'
 const resting = ['approval_required', 'uncertain', 'interrupted']
 
 /** Looks at once, and from then on until the function that comes back is called. */
-export function takeUp({ store, engine }: Parts, log: (line: string) => void): () => void {
+export function resumeAnswered({ store, engine }: Parts, log: (line: string) => void): () => void {
   /**
    * The last that was sent to a run when we tried: one that cannot go on is left alone until there
    * is more.

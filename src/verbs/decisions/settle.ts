@@ -10,7 +10,7 @@ import { type CallView, type MovedAnswer, type RunView, viewRun } from '#verbs/v
 import { refuseDenied } from './check-approval.ts'
 import { moveOn } from './decide.ts'
 
-export type Settling = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
+export type Settlement = { how: 'done'; value: Json } | { how: 'failed'; text: string } | { how: 'again' }
 
 /**
  * The word is bound to the try whose outcome is unknown: it does not hold for a later one. Of
@@ -21,7 +21,7 @@ export async function settleCall(
   parts: Parts,
   run: RunId,
   call: string,
-  settling: Settling,
+  settling: Settlement,
   caller: Caller,
   goOn: boolean,
 ): Promise<MovedAnswer> {

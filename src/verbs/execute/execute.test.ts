@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventType, JsonObject, RunId } from '#model'
 import { caller, done, effects, openSpace, root, workspace } from '#test'
-import type { Settling, Verbs } from '#verbs'
+import type { Settlement, Verbs } from '#verbs'
 
 const code = (text: string) => ({ implementation: { type: 'code', code: text } })
 const run = (verbs: Verbs, text: string, more: object = {}) => verbs.execute({ ...code(text), ...more }, caller)
@@ -115,7 +115,7 @@ test('execute() leaves an unsafe call whose server died in doubt, and a human se
     [['2', 'fx:add']],
     'only what is in doubt',
   )
-  const settle = (call: string, settling: Settling) => verbs.settle(String(answer.run), call, settling, caller, true)
+  const settle = (call: string, settling: Settlement) => verbs.settle(String(answer.run), call, settling, caller, true)
   for (const call of ['1', '3', '9']) {
     await assert.rejects(settle(call, { how: 'again' }), { code: 'INVALID_INPUT_PARAM' }, `call ${call}`)
   }

@@ -61,7 +61,7 @@ test('execute() previews what a plan may call, and what is dangerous among it, i
     shown.map(({ tool }) => tool),
     ['fx:read', 'fx:pay', 'fx:add', 'fx:gone'],
   )
-  const [question] = await verbs.named(verbs.approvals())
+  const [question] = await verbs.withPlannedTools(verbs.approvals())
   assert.deepEqual(
     [question!.tool, question!.mayCall, question!.isWhole],
     ['fx:add', shown, true],

@@ -42,7 +42,7 @@ test('resume() of a run that another process moves waits for its end, or until t
   while (effects(space).length === 0) await pause(10)
   const left = leaving.resume(String(run), caller)
   const followed = other.resume(String(run), caller)
-  await leaving.letGo()
+  await leaving.releaseRuns()
   assert.equal((await left).status, 'running')
   const { status, result } = await followed
   assert.deepEqual([status, result], ['done', 'over'])

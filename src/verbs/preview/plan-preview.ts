@@ -4,7 +4,7 @@ import { type Config, limits, type Plan, type RunId } from '#model'
 import type { Store } from '#record'
 import { namedBy, narrower, previewOf, type RecordedPlan, standingRules } from '#run'
 import type { Approval, Question, RunAnswer, RunView } from '#verbs/views'
-import { effectsOfLines } from './written-line.ts'
+import { effectsOfRules } from './written-line.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
 
@@ -27,13 +27,16 @@ export async function withPreview(parts: Parts, answer: RunAnswer, { started }: 
  * Questions with what their runs are for, the tools that their plans name, and what a line written
  * with the answer would do; what policy would say of the plan's tools is asked where it is judged.
  */
-export async function named({ store, policy }: Omit<Parts, 'catalog'>, questions: Approval[]): Promise<Question[]> {
+export async function withPlannedTools(
+  { store, policy }: Omit<Parts, 'catalog'>,
+  questions: Approval[],
+): Promise<Question[]> {
   const started = store.startedEvents([...new Set(questions.map(({ run }) => run as RunId))])
   const whole = questions.map(async (question) => {
     const run = started.get(question.run as RunId)
     if (run === undefined) return question
     const { intent, plan, permissions } = run
-    const lines = effectsOfLines(question, permissions, policy)
+    const lines = effectsOfRules(question, permissions, policy)
     return { ...question, intent, ...(await namedBy(planOf(store.value(plan)))), lines }
   })
   return Promise.all(whole)

@@ -26,7 +26,7 @@ test('decide() says of a line what it will do, and under a rule of the file that
   const space = workspace(t)
   const plain = await withPolicy(space, { permissions: 'standard' })
   const asked = await run(plain, add('a'))
-  const [question] = await plain.named(plain.approvals())
+  const [question] = await plain.withPlannedTools(plain.approvals())
   const { line } = await plain.decide(idOf(asked), { answer: 'approved', scope: 'always' }, caller, true)
   const says = `fx:add passes without a question in every run, until the file's permissions are stricter than "standard"`
   const rule = { tool: 'fx:add', then: 'allow' }

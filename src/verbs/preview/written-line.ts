@@ -11,7 +11,7 @@ import type { Approval, CallView, RunView } from '#verbs/views'
 type WrittenLine = LineEffect & { rule: PolicyRule; scope: LineScope; permissions: PermissionSet }
 
 /** Null where the answer writes none. */
-export function writtenLine(
+export function writtenRule(
   { answer, scope = 'once', covers }: Decision,
   { started }: RunView,
   { tool, effect }: CallView,
@@ -25,7 +25,7 @@ export function writtenLine(
 }
 
 /** For an open question, before it is answered. */
-export function effectsOfLines(
+export function effectsOfRules(
   { tool, effect, why }: Approval,
   started: PermissionSet,
   { permissions, rules }: Config['policy'],

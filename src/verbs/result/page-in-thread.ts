@@ -11,7 +11,7 @@ import type { CutAnswer, CutRequest } from './page-worker.ts'
 let last: Promise<unknown> = Promise.resolve()
 
 /** One at a time: what is read of a result takes a multiple of its size. */
-export function pageElsewhere(folder: string, reference: BlobReference, wanted: Wanted): Promise<Paged> {
+export function pageInThread(folder: string, reference: BlobReference, wanted: Wanted): Promise<Paged> {
   const page = last.then(() => cut({ folder, reference, wanted }))
   last = page.catch(() => {})
   return page

@@ -4,7 +4,7 @@ import { blobOf, homePaths, type Store } from '#record'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
 import { aboutRun, aboutRunNow, argumentsSuffix, type ResultAnswer, type RunView, viewRun } from '#verbs/views'
 import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
-import { pageElsewhere } from './page-in-thread.ts'
+import { pageInThread } from './page-in-thread.ts'
 
 export async function result(store: Store, input: unknown): Promise<ResultAnswer> {
   const asked = readInput(input)
@@ -44,7 +44,7 @@ function pageOfMember(store: Store, member: Member, wanted: Wanted): Paged | Pro
   if (member === null) return pageOf('null', wanted)
   const blob = blobOf(member)
   if (blob === null) return pageOf(store.text(member), wanted)
-  if (blob.bytes > limits.resultHereBytesMax) return pageElsewhere(homePaths(store.home).blobs, blob, wanted)
+  if (blob.bytes > limits.resultHereBytesMax) return pageInThread(homePaths(store.home).blobs, blob, wanted)
   return pageOf(store.text(member), wanted, blob.$blob)
 }
 

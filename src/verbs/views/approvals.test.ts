@@ -20,13 +20,13 @@ async function queriesOf(t: TestContext, read: () => Promise<unknown>): Promise<
   return queries
 }
 
-test('approvals() and named() make as many queries for many questions as for one', async (t) => {
+test('approvals() and withPlannedTools() make as many queries for many questions as for one', async (t) => {
   const space = workspace(t, { config: ask })
   const verbs = await openSpace(space)
   // With two gateways it is asked which one could go on with each run.
-  t.after(verbs.serveAt('http://127.0.0.1:1', false))
-  t.after((await openSpace(space)).serveAt('http://127.0.0.1:2', false))
-  const list = () => verbs.named(verbs.approvals())
+  t.after(verbs.announceGateway('http://127.0.0.1:1', false))
+  t.after((await openSpace(space)).announceGateway('http://127.0.0.1:2', false))
+  const list = () => verbs.withPlannedTools(verbs.approvals())
   await verbs.execute({ implementation: { type: 'code', code: code('one', 1) } }, caller)
   const [few, queries] = [await list(), await queriesOf(t, list)]
   await Promise.all(

@@ -45,6 +45,6 @@ function readGateway(file: string): Gateway[] {
 }
 
 /** True where a gateway can go on with a run that started with these servers. */
-export function knows({ servers }: Gateway, started: Record<string, string>): boolean {
+export function canResume({ servers }: Gateway, started: Record<string, string>): boolean {
   return servers !== null && Object.entries(started).every(([server, digest]) => servers[server] === digest)
 }

@@ -5,7 +5,7 @@
 import type { EventBodies, Json, RunId } from '#model'
 import type { Store } from '#record'
 import type { Approval } from './answers.ts'
-import { type Gateway, knows, livingGateways } from './gateways.ts'
+import { canResume, type Gateway, livingGateways } from './gateways.ts'
 import type { CallView, RunView } from './run-view.ts'
 
 type Asked = EventBodies['approval.asked']
@@ -86,5 +86,5 @@ function approvalLine(
 function gatewayFor(gateways: Gateway[], servers: () => Record<string, string>): Gateway | undefined {
   if (gateways.length < 2) return gateways[0]
   const started = servers()
-  return gateways.find((each) => knows(each, started)) ?? gateways[0]
+  return gateways.find((each) => canResume(each, started)) ?? gateways[0]
 }

@@ -2,7 +2,7 @@
  * A question to a human as it is shown: which call, with which arguments, where they came from, and
  * why it is asked.
  */
-import { type ArgumentOrigin, effectUnknown, limits, splitToolId, visible } from '#model'
+import { type ArgumentOrigin, effectUnknown, escapeInvisible, limits, splitToolId } from '#model'
 import type { PlanPreview, Question } from './answers.ts'
 
 /**
@@ -10,12 +10,12 @@ import type { PlanPreview, Question } from './answers.ts'
  * part of them.
  */
 export function argumentsText({ args }: Pick<Question, 'args'>): { text: string; isWhole: boolean } {
-  return shortened(visible(JSON.stringify(args, null, 2)))
+  return shortened(escapeInvisible(JSON.stringify(args, null, 2)))
 }
 
 /** The same on one line, for hosts that show few lines and return line breaks as something else. */
 export function argumentsLine({ args }: Pick<Question, 'args'>): { text: string; isWhole: boolean } {
-  return shortened(visible(JSON.stringify(args)))
+  return shortened(escapeInvisible(JSON.stringify(args)))
 }
 
 function shortened(text: string): { text: string; isWhole: boolean } {
@@ -29,7 +29,7 @@ export function adviceLines({ tool, why }: Pick<Question, 'tool' | 'why'>): stri
   if (!why.includes(effectUnknown) || name === '') return []
   const line = `"effects": { ${JSON.stringify(name)}: "read" }`
   return [
-    visible(
+    escapeInvisible(
       `Effect unknown. To end this: ${line} for ${server} in metier.json, if that is true ("metier effects suggest ${server}" proposes classes), or --always`,
     ),
   ]
@@ -40,12 +40,12 @@ export function originLine({ from }: Pick<Question, 'from'>): string {
   const origins = Map.groupBy(from ?? [], sourceOf)
   if (origins.size === 0) return 'From: not known'
   const parts = [...origins].map(([source, list]) => `${list.map(({ path }) => path || 'all').join(', ')} ${source}`)
-  return visible(`From: ${parts.join('; ')}`)
+  return escapeInvisible(`From: ${parts.join('; ')}`)
 }
 
 /** One line for each argument of which it is known where it came from. */
 export function originLines({ from }: Pick<Question, 'from'>): string[] {
-  return (from ?? []).map((origin) => visible(`${origin.path || 'all'}: ${sourceOf(origin)}`))
+  return (from ?? []).map((origin) => escapeInvisible(`${origin.path || 'all'}: ${sourceOf(origin)}`))
 }
 
 function sourceOf(origin: ArgumentOrigin): string {
@@ -72,5 +72,5 @@ export function mayCallLines({ mayCall, isWhole, unread }: Partial<PlanPreview>)
   const open =
     isWhole === true ? [] : [unread === undefined ? 'others that only the run can tell' : `anything: ${unread}`]
   const all = [...tools, ...open]
-  return all.length === 0 ? [] : [visible(`may call ${all.join(', ')}`)]
+  return all.length === 0 ? [] : [escapeInvisible(`may call ${all.join(', ')}`)]
 }

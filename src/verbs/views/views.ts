@@ -17,7 +17,7 @@ export type {
   RunAnswer,
 } from './answers.ts'
 export { argumentsHandle, argumentsSuffix } from './arguments-handle.ts'
-export { announce, knows, livingGateways } from './gateways.ts'
+export { announce, canResume, livingGateways } from './gateways.ts'
 export { listRuns, type RunFilter } from './list-runs.ts'
 export { allApprovals, isExpired } from './open-approvals.ts'
 export { adviceLines, argumentsLine, argumentsText, mayCallLines, originLine, originLines } from './question.ts'
