@@ -169,6 +169,7 @@ export function dice(seed: number): () => number {
   }
 }
 export * from './browser.ts'
+export { schemaOf, teach } from './capabilities.ts'
 export * from './hosts.ts'
 export * from './model-stub.ts'
 export * from './provider-stub.ts'

@@ -26,6 +26,10 @@ const types: Record<EventType, 'run' | 'home'> = {
   'tool.pinned': 'home',
   'tool.changed': 'home',
   'tool.accepted': 'home',
+  'capability.learned': 'home',
+  'capability.verified': 'home',
+  'capability.changed': 'home',
+  'learn.folded': 'home',
   'ledger.restored': 'home',
   'ledger.checkpointed': 'home',
 }
@@ -33,7 +37,7 @@ const types: Record<EventType, 'run' | 'home'> = {
 const inbox: Record<InboxType, true> = { 'approval.answered': true, 'call.settled': true, 'cancel.asked': true }
 
 test('EventType: every type is a noun and what happened to it', () => {
-  assert.equal(Object.keys(types).length, 23)
+  assert.equal(Object.keys(types).length, 27)
   for (const type of Object.keys(types)) assert.match(type, /^[a-z]+\.[a-z]+(ed|nt)$/)
 })
 

@@ -3,9 +3,10 @@
  * on them.
  */
 import type { PolicyRule } from '#model/configuration'
-import type { Json, RawJson } from '#model/primitives'
+import type { Json, JsonObject, RawJson } from '#model/primitives'
 import type {
   Budget,
+  DagTask,
   Effect,
   EffectOrigin,
   ErrorData,
@@ -19,7 +20,10 @@ import type {
 /** The home's chain stands beside the runs' under this name. */
 export const homeChain = 'home'
 
-export type Actor = { kind: 'cli' | 'mcp' | 'http' | 'agent'; name: string }
+/**
+ * `learn` executes a capability to verify it. `subject` is there where people are told apart.
+ */
+export type Actor = { kind: 'cli' | 'mcp' | 'http' | 'agent' | 'learn'; name: string; subject?: string }
 /** By JSON Pointer; a side that had nothing there has no member. */
 export type ToolDiff = { field: string; before?: unknown; after?: unknown }[]
 
@@ -36,6 +40,8 @@ export type ArgumentOrigin = {
   line?: number
   computed?: boolean
 }
+
+export type CapabilitySource = { type: 'code'; code: string } | { type: 'dag'; tasks: DagTask[] }
 
 export type EventBodies = {
   'run.started': {
@@ -63,6 +69,8 @@ export type EventBodies = {
      * time of its first turn.
      */
     forkedFrom?: { run: string; at: string; args?: Json; startedAt?: string }
+    /** The capability that is the plan, `cap:name@2`. */
+    capability?: string
   }
   'call.issued': {
     call: string
@@ -177,6 +185,49 @@ export type EventBodies = {
   'tool.pinned': { tool: string; digest: string; diff: ToolDiff }
   'tool.changed': { tool: string; digest: string; diff: ToolDiff }
   'tool.accepted': { tool: string; digest: string; who: string }
+  /**
+   * A procedure that worked, without its prefix `cap:`; `digest` is that of its source's JSON text,
+   * `shape` that of its canonical program, `tools` has the digest of each definition.
+   */
+  'capability.learned': {
+    capability: string
+    version: number
+    intent: string
+    subject: string | null
+    source: CapabilitySource
+    digest: string
+    shape: string
+    parametersSchema: JsonObject
+    tools: Record<string, string>
+    effect: Effect | null
+    servers: string[]
+    runs: string[]
+    imported?: true
+  }
+  /** By which runs it was held against the record, and how. */
+  'capability.verified': {
+    capability: string
+    version: number
+    digest: string
+    how: ('rehearsed' | 'executed')[]
+    runs: string[]
+    tools: Record<string, string>
+  }
+  /** Of one version, or of all; `shape` is what is not to be learned again. */
+  'capability.changed': {
+    capability: string
+    version?: number
+    status: 'demoted' | 'stale' | 'disabled' | 'enabled' | 'forgotten' | 'candidate'
+    why: string
+    who: string
+    from: string
+    shape?: string
+  }
+  /**
+   * What was learned up to the home's n-th event, before runs that taught it are purged: the rows
+   * that changed since the event of this type before, and the digest of all.
+   */
+  'learn.folded': { n: number; digest: string; state: Json }
   /**
    * The record was put in place from a backup; `digest` is that of its database. What came after
    * the backup is lost.

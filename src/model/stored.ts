@@ -30,6 +30,7 @@ export const deferredMembers = {
   'call.sent': ['args'],
   'call.resolved': ['value', 'answer'],
   'run.finished': ['result'],
+  'learn.folded': ['state'],
 } as const satisfies { [Type in EventType]?: readonly (keyof EventBodies[Type])[] }
 
 type Deferred<Type extends EventType> = Type extends keyof typeof deferredMembers

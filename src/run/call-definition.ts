@@ -1,7 +1,8 @@
 /** What a call is a call of: a tool as the run may see it, or a program that runs inside. */
-import type { IssuedCall, Tool } from '#model'
+import { type IssuedCall, isCapability, type Tool } from '#model'
 import type { CallContext } from './call-context.ts'
-import { isEngineTool } from './open-call.ts'
+import { isEngineTool } from './engine-tools.ts'
+import type { Journal } from './journal.ts'
 
 /** The tools of a session are there for its own program, and for none that runs inside of it. */
 export async function definitionOf(
@@ -12,6 +13,11 @@ export async function definitionOf(
   if (isEngineTool(tool)) return null
   const own = plan === 'agent' && !id.includes('.') ? catalog.sessionTool(tool) : undefined
   return own ?? (await catalog.tool(tool)) ?? null
+}
+
+/** Whether capabilities ran as calls of the run. */
+export function hasCapabilities({ calls }: Pick<Journal, 'calls'>): boolean {
+  return calls.values().some(({ tool }) => isCapability(tool))
 }
 
 /** Whether the call is a program of its own. */

@@ -10,6 +10,7 @@ import type { CallContext } from './call-context.ts'
 import { definitionOf, isNested } from './call-definition.ts'
 import { define, edit } from './call-effect.ts'
 import { parseCallId } from './call-id.ts'
+import { isTimer } from './engine-tools.ts'
 import { InFlight } from './in-flight.ts'
 import { openCall } from './issue.ts'
 import { delivery, type RecordedCall } from './journal.ts'
@@ -18,7 +19,6 @@ import {
   dueOf,
   type Hidden,
   issuedBody,
-  isTimer,
   mayResend,
   needsNoApproval,
   type OpenCall,

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError, type DagTask, type JsonObject, operations, type Tool } from '#model'
+import { noCapabilities } from './capability-calls.ts'
 import { checkPlan } from './check-plan.ts'
 
 const object = (properties: JsonObject, required = Object.keys(properties), more: JsonObject = {}): JsonObject => ({
@@ -48,7 +49,9 @@ const catalog = {
 }
 
 async function problems(tasks: unknown): Promise<string[]> {
-  const error: unknown = await checkPlan(tasks, catalog).then(
+  const error: unknown = await checkPlan(tasks, catalog, (id) =>
+    noCapabilities.resolve(id, { kind: 'cli', name: 'test' }),
+  ).then(
     () => null,
     (thrown) => thrown,
   )

@@ -3,26 +3,29 @@
  * bindings is told before anything runs.
  */
 import { type Catalog, definiteProblems } from '#catalog'
-import type { DagTask, Json, JsonObject, Tool } from '#model'
+import { type DagTask, isCapability, type Json, type JsonObject, type Tool, toAppError } from '#model'
 import { type Bound, boundsOf, isOperation, lookAt, operationCode, planInvalid, sketch } from '#run/dag'
 import { conflictOf, itemsOf, lacks, type Spot, spotAt } from '#run/schema'
 import { prepareProgram } from '#sandbox'
+import { asTool, type CallableCapability } from './capability-calls.ts'
 
 type Tools = ReadonlyMap<string, Tool>
+/** Throws why a capability cannot be called. */
+type Resolve = (id: string) => CallableCapability
 type Known = Pick<Catalog, 'tool' | 'forAgents' | 'near' | 'problemOfServer'>
 
 /**
  * Throws PLAN_INVALID with everything that is wrong: in the graph, with its programs, and with the
  * tools as they are now.
  */
-export async function checkPlan(tasks: unknown, catalog: Known): Promise<void> {
+export async function checkPlan(tasks: unknown, catalog: Known, resolve: Resolve): Promise<void> {
   const { problems, sound } = lookAt(tasks)
   if (!isSingleCall(sound)) {
     const tools = await toolsOf(sound, catalog)
     for (const task of sound) {
       problems.push(
         ...programProblems(task),
-        ...toolProblems(task, tools, catalog),
+        ...(isCapabilityTask(task) ? capabilityProblems(task, resolve) : toolProblems(task, tools, catalog)),
         ...flowProblems(task, sound, tools),
       )
     }
@@ -39,7 +42,7 @@ function isSingleCall(tasks: DagTask[]): boolean {
 }
 
 function toolNamed({ type = 'mcp_tool', tool = '' }: DagTask): string | null {
-  return type === 'mcp_tool' && !tool.startsWith('code:') ? tool : null
+  return type === 'mcp_tool' && !tool.startsWith('code:') && !isCapability(tool) ? tool : null
 }
 
 /** What is said of them is said to whoever planned it. */
@@ -61,7 +64,6 @@ function programProblems(task: DagTask): string[] {
 
 /** A server that cannot be asked just now may have the tool: that is for the run to find out. */
 function toolProblems(task: DagTask, tools: Tools, catalog: Known): string[] {
-  if (task.type === 'capability') return [`task "${task.id}" names "${task.tool}": no capability was learned yet`]
   const id = toolNamed(task)
   if (id === null) return []
   const tool = tools.get(id)
@@ -70,6 +72,19 @@ function toolProblems(task: DagTask, tools: Tools, catalog: Known): string[] {
   const near = catalog.near(id)
   const hint = near.length === 0 ? 'discover finds what there is' : `did you mean ${near.join(' or ')}?`
   return [`task "${task.id}" names "${id}": there is no such tool; ${hint}`]
+}
+
+function isCapabilityTask({ type, tool = '' }: DagTask): boolean {
+  return type === 'capability' || (type !== 'code_execution' && isCapability(tool))
+}
+
+function capabilityProblems(task: DagTask, resolve: Resolve): string[] {
+  try {
+    const { id, parametersSchema } = resolve(task.tool!)
+    return argumentProblems(task, asTool(id, parametersSchema))
+  } catch (error) {
+    return [`task "${task.id}" names "${task.tool}": ${toAppError(error).message}`]
+  }
 }
 
 function argumentProblems({ id, arguments: args = {} }: DagTask, tool: Tool): string[] {

@@ -4,7 +4,7 @@
  */
 import { type AppError, type Delivery, type EventBodies, limits, type ProgramEnd, type Turn, toAppError } from '#model'
 import type { CallContext, RunContext } from './call-context.ts'
-import { isNested } from './call-definition.ts'
+import { hasCapabilities, isNested } from './call-definition.ts'
 import { formatCallId, parseCallId } from './call-id.ts'
 import { Calls } from './call-lifecycle.ts'
 import { OutputRecorder } from './program-output.ts'
@@ -108,9 +108,9 @@ export class Conductor {
   async #rerun(): Promise<void> {
     const { journal } = this.#score
     this.#take(this.#seats.root, this.#seats.root.program.start(), journal.beganAt)
-    // Code has no other program in it: its box is told everything at once, and plays it turn by
-    // turn. A graph seats programs as it goes.
-    const isCode = journal.started.plan.kind === 'code'
+    // Code with no other program in it is told everything at once, and its box plays it turn by
+    // turn. Graphs and capabilities seat programs as they go.
+    const isCode = journal.started.plan.kind === 'code' && !hasCapabilities(journal)
     for (const { program, delivery } of journal.deliveries) {
       if (!isCode) await this.#quiet()
       const seat = this.#seats.get(program)

@@ -1,12 +1,7 @@
 /** The engine: starts runs, takes them up again, and conducts them until they come to rest. */
-import type { Catalog } from '#catalog'
 import {
   type Actor,
   AppError,
-  type Config,
-  type Event,
-  type EventBodies,
-  type EventType,
   type Json,
   newId,
   type ProcessId,
@@ -15,25 +10,26 @@ import {
   type RunId,
   randomBytesPooled,
 } from '#model'
-import { type Chain, ownedByAnother, placeholderSeed, type Store } from '#record'
+import { type Chain, ownedByAnother, placeholderSeed } from '#record'
 import { openStanding, runPolicy } from '#run/policy'
-import type { Boxes } from '#sandbox'
+import { noCapabilities, pinCapabilities, withPlan } from './capability-calls.ts'
 import { checkPlan } from './check-plan.ts'
 import { checkReplay, type ReplayCheck } from './check-replay.ts'
 import { Conductor } from './conductor.ts'
+import type { ActiveRun, Engine, EngineParts, Live } from './engine-parts.ts'
 import { explorationProgram } from './explore-program.ts'
 import { copyEvents, eventsBefore, forkedBody } from './fork.ts'
 import { type Journal, newJournal, readJournal, serversOf } from './journal.ts'
 import { mockResults, recordedResultsOf } from './mocks.ts'
-import { type Makers, type Prepared, prepare, preparedFor } from './prepare.ts'
+import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { deliveriesOf, openPrograms, type ReadDeliveries } from './programs.ts'
 import { watchRun } from './provenance.ts'
 import type { Mocks } from './read-mocks.ts'
 import type { Settlement } from './run-end.ts'
-import { checkServers, type RunRequest, redactRequest, secretsOf, startedBody } from './run-started.ts'
+import { type AskedRequest, checkServers, redactRequest, secretsOf, startedBody } from './run-started.ts'
 import { isSameRequest } from './same-request.ts'
 import { startByKey } from './start-by-key.ts'
-import { catalogQueue, type WorkQueue } from './work-queue.ts'
+import { catalogQueue } from './work-queue.ts'
 
 export { checkDag, needsOf } from '#run/dag'
 export { runPolicy } from '#run/policy'
@@ -43,63 +39,9 @@ export { deliveriesOf } from './programs.ts'
 export { openBoxShare } from './share-boxes.ts'
 export { openLocalQueue } from './work-queue.ts'
 
-export type Engine = {
-  /** Refuses a key that a run has already: keyHolderIn() finds that run in the error. */
-  start(request: RunRequest): Promise<ActiveRun>
-  /** Whether the run was started with this very request. */
-  isOf(run: RunId, request: RunRequest): boolean
-  resume(run: RunId, by: string, live?: Live): Promise<ActiveRun>
-  /** Goes another way from call `at` on; that call gets `args` where they are given. */
-  fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
-  /** Compares the program with the record; calls nothing. */
-  replay(run: RunId): Promise<ReplayCheck>
-  activeRun(run: RunId): ActiveRun | undefined
-  /** Whether there is a run under way here, or about to be. */
-  isBusy(): boolean
-  /** Lets go of every run, so that it can be taken up elsewhere. */
-  close(): Promise<void>
-}
-
-export type ActiveRun = {
-  run: RunId
-  settled: Promise<Settlement>
-  /** Resolves with the first question to a human. */
-  asked: Promise<void>
-  /**
-   * Resolves when its end has its place in the record: what will be said of it can be made while
-   * that reaches the disk.
-   */
-  ended: Promise<Settlement>
-  /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
-  durable(): Promise<void>
-  /**
-   * All its events, where this process wrote them from the first on and they are small; else null,
-   * and the store has them.
-   */
-  cachedEvents(only?: EventType): Event[] | null
-  cancel(asked: EventBodies['cancel.asked']): void
-  leave(): Promise<void>
-}
-
-/** What a run has only while it is under way here. */
-type Live = Pick<RunRequest, 'attendant'>
-
-export type EngineParts = {
-  store: Store
-  boxes: Boxes
-  catalog: Catalog
-  config: Config
-  now?: () => number
-  /** Whoever makes the calls; the catalogue, in this process, unless told otherwise. */
-  queue?: WorkQueue
-  /** Programs that the engine does not make itself. */
-  makers?: Makers
-  /** Told of every run that came to rest under this owner. */
-  settled?: (run: RunId) => void
-}
-
 export function openEngine(parts: EngineParts): Engine {
   const { store, boxes, catalog, config, now = Date.now, queue = catalogQueue(parts.catalog), makers = {} } = parts
+  const { capabilities = noCapabilities } = parts
   const active = new Map<RunId, ActiveRun>()
   const starting = new Map<string, Promise<ActiveRun>>()
   const resuming = new Map<RunId, Promise<ActiveRun>>()
@@ -124,8 +66,14 @@ export function openEngine(parts: EngineParts): Engine {
     runPolicy(started.permissions, config.policy, standing, lines, config.approvals.expireMs)
   const rootOf = (journal: Journal, prepared: Prepared, heard: ReadDeliveries): Program =>
     journal.started.mode === 'explore'
-      ? explorationProgram(journal, { ...parts, programs, policy: policyOf(journal) })
+      ? explorationProgram(journal, { ...parts, capabilities, programs, policy: policyOf(journal) })
       : programs.root(prepared, journal, heard)
+
+  const programsOf = (journal: Journal, prepared: Prepared, heard: ReadDeliveries) =>
+    pinCapabilities(capabilities, journal, {
+      program: rootOf(journal, prepared, heard),
+      nest: programs.nest(journal, heard),
+    })
 
   const conduct = (chain: Chain, journal: Journal, prepared: Prepared, live: Live = {}): ActiveRun => {
     const heard: ReadDeliveries = async (path) => {
@@ -134,7 +82,7 @@ export function openEngine(parts: EngineParts): Engine {
     }
     const { mode, mocks = {} } = journal.started
     const policy = policyOf(journal)
-    const watched = watchRun(journal, rootOf(journal, prepared, heard), programs.nest(journal, heard))
+    const watched = watchRun(journal, programsOf(journal, prepared, heard))
     const secrets = secretsOf(placeholderSeed(journal.started, chain.run), chain, config)
     const pretend = mode === 'run' ? null : mockResults(mocks as Mocks, recordedResultsOf(store))
     const end = Promise.withResolvers<Settlement>()
@@ -191,10 +139,12 @@ export function openEngine(parts: EngineParts): Engine {
     return row?.status !== 'interrupted' && row?.owner !== store.process
   }
 
-  const startAnew = async (request: RunRequest): Promise<ActiveRun> => {
+  const startAnew = async (asked: AskedRequest): Promise<ActiveRun> => {
+    const request = withPlan(asked, capabilities)
     const seed = randomBytesPooled(32).toString('hex')
     const { clean, seals } = redactRequest(request, seed, config)
-    if (clean.plan.kind === 'dag') await checkPlan(clean.plan.tasks, catalog)
+    if (clean.plan.kind === 'dag')
+      await checkPlan(clean.plan.tasks, catalog, (id) => capabilities.resolve(id, clean.actor))
     const prepared = await prepare(clean.plan, boxes, makers)
     const started = startedBody(clean, prepared, seed, config, catalog)
     return enter(async () => {
@@ -268,8 +218,8 @@ export function openEngine(parts: EngineParts): Engine {
   const replay = async (run: RunId): Promise<ReplayCheck> => {
     const journal = journalOf(run)
     const heard: ReadDeliveries = async (path) => deliveriesOf(journal, path)
-    const program = rootOf(journal, await preparedFor(journal, boxes, makers), heard)
-    return checkReplay(journal, program, programs.nest(journal, heard))
+    const { program, nest } = programsOf(journal, await preparedFor(journal, boxes, makers), heard)
+    return checkReplay(journal, program, nest)
   }
 
   const close = async () => {
@@ -278,8 +228,11 @@ export function openEngine(parts: EngineParts): Engine {
     await Promise.allSettled([...active.values()].map((run) => run.leave()))
   }
   const isBusy = () => active.size + entering.size + starting.size + resuming.size > 0
-  const isOf = (run: RunId, request: RunRequest) =>
-    isSameRequest(request, { started: begunOf(run).started, sealed: store.sealed(run) }, config)
+  const isOf = (run: RunId, asked: AskedRequest) => {
+    const { started } = begunOf(run)
+    const request = withPlan(asked, capabilities, started.capability)
+    return isSameRequest(request, { started, sealed: store.sealed(run) }, config)
+  }
   return {
     start: startByKey(starting, startAnew),
     isOf,

@@ -3,9 +3,9 @@
  * the run's plan.
  */
 import type { Catalog } from '#catalog'
-import { AppError, type DagTask, limits, type Program, type Turn, toText } from '#model'
+import { AppError, type DagTask, limits, type NestedSource, type Program, type Turn, toText } from '#model'
 import type { Store } from '#record'
-import { dagProgram } from '#run/dag'
+import { checkDag, dagProgram } from '#run/dag'
 import {
   type Assumptions,
   conditionNodes,
@@ -20,6 +20,7 @@ import type { Boxes } from '#sandbox'
 import { denied } from './approval.ts'
 import { effectOf } from './call-effect.ts'
 import { formatCallId } from './call-id.ts'
+import { type Capabilities, CapabilityPins } from './capability-calls.ts'
 import { digestOf } from './digest.ts'
 import type { Journal } from './journal.ts'
 import { mockResults, type RecordedResults, recordedResultsOf } from './mocks.ts'
@@ -33,6 +34,7 @@ type Parts = {
   boxes: Boxes
   catalog: Catalog
   policy: RunPolicy
+  capabilities: Capabilities
   programs: Pick<Programs, 'ephemeral'>
 }
 
@@ -71,8 +73,9 @@ function explorePlan(journal: Journal, parts: Parts, signal: AbortSignal) {
 }
 
 /** The programs of a plan, each instrumented once; `null` is the plan itself. */
-function openPrograms({ started, startedAt: now }: Journal, { boxes, programs }: Parts) {
-  const { plan, seed } = started
+function openPrograms(journal: Journal, { boxes, programs, capabilities }: Parts) {
+  const { plan, seed } = journal.started
+  const pins = new CapabilityPins(capabilities, journal)
   const tasks = plan.kind === 'dag' ? (plan.source as DagTask[]) : null
   const instrumented = new Map<string, ReturnType<typeof markedStructure>>()
   const markedOf = (code: string | null) => {
@@ -87,10 +90,21 @@ function openPrograms({ started, startedAt: now }: Journal, { boxes, programs }:
       return structure.known ? structure.nodes : []
     },
     isRead: () => instrumented.values().every(({ structure }) => structure.known && structure.isWhole),
-    open: async (path: string, code: string | null, args: string): Promise<Program> => {
-      if (code === null && tasks !== null) return dagProgram(tasks)
-      const options = { args, seed: path === '' ? seed : digestOf(`${seed} ${path}`), now, limits: bounds }
-      return programs.ephemeral(() => boxes.program({ source: markedOf(code).marked, ...options }))
+    open: async (path: string, source: NestedSource | null, given: string): Promise<Program> => {
+      const graph = source === null ? tasks : typeof source === 'string' ? null : checkDag(source)
+      if (graph !== null) return pins.watch(dagProgram(graph), path)
+      const args = path === '' ? given : (pins.argumentsOf(path) ?? given)
+      const options = {
+        args,
+        seed: path === '' ? seed : digestOf(`${seed} ${path}`),
+        now: journal.startedAt,
+        limits: bounds,
+      }
+      const { marked } = markedOf(source as string | null)
+      return pins.watch(
+        programs.ephemeral(() => boxes.program({ source: marked, ...options })),
+        path,
+      )
     },
   }
 }

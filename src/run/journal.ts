@@ -24,6 +24,8 @@ export type RecordedCall = {
   args: string
   task?: string
   effect: Effect | null
+  /** The digest of the tool or capability, where one was found. */
+  definition: string | null
   key?: string
   attempt: number
   /** Its last word: a call is in doubt exactly when that is `sent`. */
@@ -158,6 +160,7 @@ function issued(body: RecordedBody<'call.issued'>, text: TextOf, ownedMs: number
     ...(body.edited === undefined ? {} : { edited: text(body.edited) }),
     ...(body.task === undefined ? {} : { task: body.task }),
     effect: body.effect,
+    definition: body.definition,
     ...(body.key === undefined ? {} : { key: body.key }),
     attempt: 0,
     last: 'issued',

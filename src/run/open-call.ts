@@ -19,12 +19,10 @@ import {
   mayRepeat,
   type Plan,
   type ProgramEnd,
-  programTool,
   RawJson,
   type RunId,
   splitToolId,
   type Tool,
-  timerTool,
   toText,
   type Usage,
 } from '#model'
@@ -34,6 +32,7 @@ import type { RunPolicy } from '#run/policy'
 import { dangerOf, decide, type Verdict } from '#run/policy'
 import { overspent, type Spent } from './budget-spent.ts'
 import { leakOf, lostSecret } from './call-secrets.ts'
+import { isEngineTool } from './engine-tools.ts'
 import { withKey } from './idempotency-key.ts'
 import type { RecordedCall } from './journal.ts'
 
@@ -43,8 +42,11 @@ export type OpenCall = {
   /** The program's own bytes; replay compares them. */
   args: string
   refused?: string
+  refusal?: ErrorData
   task?: string
   definition: Tool | null
+  /** The digest of a capability that runs as this call. */
+  capability?: string
   effect: Effect | null
   key?: string
   attempt: number
@@ -134,6 +136,7 @@ export function issuedBody({
   effect,
   key,
   definition,
+  capability,
 }: OpenCall): EventBodies['call.issued'] {
   return {
     call: id,
@@ -144,7 +147,7 @@ export function issuedBody({
     effect,
     effectFrom: definition?.effectFrom ?? null,
     ...(key === undefined ? {} : { key }),
-    definition: definition?.digest ?? null,
+    definition: definition?.digest ?? capability ?? null,
   }
 }
 
@@ -236,22 +239,14 @@ export function refusalOf(call: OpenCall, { budget, catalog, secrets }: Refusing
 }
 
 /** What the program could not say is refused as it said why. */
-function unsaid({ tool, refused: details }: OpenCall): AppError | null {
+function unsaid({ tool, refused: details, refusal }: OpenCall): AppError | null {
+  if (refusal !== undefined) return fromErrorData(refusal)
   if (details === undefined) return null
   return new AppError('INVALID_INPUT_PARAM', `Cannot call "${tool}": ${details}`, { param: 'args', details })
 }
 
 export function resultOfProgram(end: ProgramEnd): Result {
   return end.ok ? { ok: true, value: JSON.parse(end.value) as Json } : { ok: false, error: fromErrorData(end.error) }
-}
-
-export function isTimer({ tool, refused }: Pick<OpenCall, 'tool' | 'refused'>): boolean {
-  return tool === timerTool && refused === undefined
-}
-
-/** What the engine does itself: no server offers it. */
-export function isEngineTool(tool: string): boolean {
-  return tool === timerTool || tool === programTool
 }
 
 /**

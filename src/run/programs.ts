@@ -8,7 +8,6 @@ import { checkDag, dagProgram } from '#run/dag'
 import type { Boxes } from '#sandbox'
 import type { RunContext } from './call-context.ts'
 import { digestOf } from './digest.ts'
-import { editOf } from './fork.ts'
 import type { Journal } from './journal.ts'
 import { type Prepared, preparedCached } from './prepare.ts'
 import { openBoxShare } from './share-boxes.ts'
@@ -35,10 +34,9 @@ export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
     },
     nest:
       ({ started }, heard) =>
-      async (source, given, id, now) => {
+      async (source, args, id, now) => {
         if (typeof source !== 'string') return dagProgram(checkDag(source))
         const seed = digestOf(`${started.seed} ${id}`)
-        const { edited: args = given } = editOf(started, id)
         const open = async () => boxes.program({ source: preparedCached(source).source, args, seed, now, isTraced })
         return share.program({ open, heard: () => heard(id) })
       },

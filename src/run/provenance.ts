@@ -15,7 +15,7 @@ import { preparedCached } from './prepare.ts'
  * The programs of a run as they are, and what is known of where the arguments of their calls come
  * from.
  */
-export function watchRun({ started }: Journal, program: Program, nest: RunContext['nest']) {
+export function watchRun({ started }: Journal, { program, nest }: Pick<RunContext, 'program' | 'nest'>) {
   const { plan, args } = started
   const isCode = plan.kind === 'code'
   const provenance = new Provenance(plan.kind === 'dag' ? (plan.source as DagTask[]) : [])

@@ -21,10 +21,15 @@ import { mockedArguments } from './mocks.ts'
 import type { Prepared } from './prepare.ts'
 import type { Mocks } from './read-mocks.ts'
 
+/** What is to run: a plan, or a capability that becomes one. */
+export type AskedPlan = Plan | { kind: 'capability'; id: string }
+
 export type RunRequest = {
   plan: Plan
   intent: string | null
   args: Json
+  /** The capability whose source the plan is. */
+  capability?: string
   actor: Actor
   permissions?: PermissionSet
   budget?: Partial<Budget>
@@ -37,6 +42,8 @@ export type RunRequest = {
   maxBranches?: number
 }
 
+export type AskedRequest = Omit<RunRequest, 'plan'> & { plan: AskedPlan }
+
 type Sealing = Pick<Chain, 'seal' | 'sealed'>
 
 export function secretsOf(seed: string, chain: Sealing, { record, knownSecrets }: Config): Secrets {
@@ -44,7 +51,7 @@ export function secretsOf(seed: string, chain: Sealing, { record, knownSecrets }
 }
 
 export function startedBody(
-  { intent, args, actor, permissions, budget, key, traceparent, mocks, maxBranches }: RunRequest,
+  { intent, args, capability, actor, permissions, budget, key, traceparent, mocks, maxBranches }: RunRequest,
   { kind, source, digest, engine, isolation }: Prepared,
   seed: string,
   config: Config,
@@ -64,6 +71,7 @@ export function startedBody(
     ...(maxBranches === undefined ? {} : { maxBranches }),
     plan: { kind, source, digest },
     args: mockedArguments(args, mocks?.args),
+    ...(capability === undefined ? {} : { capability }),
     actor,
     permissions:
       permissions === undefined ? config.policy.permissions : narrower(permissions, config.policy.permissions),

@@ -28,14 +28,15 @@ export {
 } from '#run/policy'
 export { type CanonicalProgram, canonicalOf, type Structure, type StructureNode } from '#run/structure'
 export type { RunContext } from './call-context.ts'
+export type { CallableCapability, Capabilities } from './capability-calls.ts'
 export type { ReplayCheck } from './check-replay.ts'
-export type { ActiveRun, Engine, EngineParts } from './engine.ts'
+export type { ActiveRun, Engine, EngineParts } from './engine-parts.ts'
 export type { Journal } from './journal.ts'
 export type { Makers } from './prepare.ts'
 export { type MayCall, namedBy, type Preview, previewOf, type RecordedPlan } from './preview.ts'
 export { type Mocks, readMocks } from './read-mocks.ts'
 export type { Settlement } from './run-end.ts'
-export type { RunRequest } from './run-started.ts'
+export type { AskedPlan, AskedRequest, RunRequest } from './run-started.ts'
 export type { Maker, Work, WorkQueue } from './work-queue.ts'
 
 /** openEngine() and its parts. */

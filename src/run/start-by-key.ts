@@ -4,9 +4,9 @@
  */
 import type { RunId } from '#model'
 import { requestKeyConflict } from '#record'
-import type { RunRequest } from './run-started.ts'
+import type { AskedRequest } from './run-started.ts'
 
-type Start<Run> = (request: RunRequest) => Promise<Run>
+type Start<Run> = (request: AskedRequest) => Promise<Run>
 
 /**
  * `starting` holds those under way by their keys. The others are refused as the record would refuse

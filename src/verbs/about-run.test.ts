@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { openCapabilities } from '#learn'
 import { AppError, errorAnswer, type JsonObject, parseConfig, RunError, type RunId, toAppError } from '#model'
 import type { Store } from '#record'
 import { loadEngine } from '#run'
@@ -48,6 +49,7 @@ async function openParts(t: TestContext) {
     log: () => {},
     settled: () => {},
     openEngine,
+    capabilities: openCapabilities(store, () => false),
     kit: null,
   })
   const { catalog, engine } = generations

@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Catalog, openCatalog } from '#catalog'
 import { type Config, type Json, limits, type RunId } from '#model'
 import { artifactsAddress, homePaths, type Store } from '#record'
-import type { Engine, EngineParts } from '#run'
+import type { Capabilities, Engine, EngineParts } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
 import { resultText } from '#verbs/result'
 import type { SessionKit, SessionParts } from './contract.ts'
@@ -38,18 +38,28 @@ type GenerationsOptions = {
   settled: (run: RunId) => void
   log: (line: string) => void
   openEngine: (parts: EngineParts) => Engine
+  /** What was learned, as it is called. */
+  capabilities: Capabilities
   /** Null where no session can run here. */
   kit: SessionKit | null
 }
 
 export function openGenerations(first: Config, options: GenerationsOptions): Generations {
-  const { store, baseEnv, settled, log, openEngine, kit } = options
+  const { store, baseEnv, settled, log, openEngine, capabilities, kit } = options
   const older: (Generation & { since: number })[] = []
   const open = (config: Config, catalog: Catalog, boxes: Boxes): Generation => ({
     config,
     catalog,
     boxes,
-    engine: openEngine({ store, boxes, catalog, config: { ...config, policy }, settled, ...makersOf(kit) }),
+    engine: openEngine({
+      store,
+      boxes,
+      catalog,
+      config: { ...config, policy },
+      settled,
+      capabilities,
+      ...makersOf(kit),
+    }),
   })
   /** A run keeps its servers until it rests, but is judged by the newest policy: every send is. */
   const policy: Config['policy'] = {

@@ -2,6 +2,7 @@
  * The half of the verbs that moves runs: it opens the catalogue, the engine and boxes, and is
  * loaded when that is asked for.
  */
+import { openCapabilities } from '#learn'
 import type { Config } from '#model'
 import type { Store } from '#record'
 import { loadEngine } from '#run'
@@ -31,7 +32,8 @@ export async function openMovingVerbs(
 ): Promise<Verbs> {
   const [{ openEngine }, kit] = await Promise.all([loadEngine(), sessions?.() ?? null])
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
-  const options = { store, baseEnv, log, openEngine, kit }
+  const capabilities = openCapabilities(store, () => false)
+  const options = { store, baseEnv, log, openEngine, capabilities, kit }
   const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations
   const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}

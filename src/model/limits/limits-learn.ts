@@ -1,5 +1,7 @@
 /** The bounds of what is learned from the record; part of `limits`. */
 export const learnLimits = {
+  /** Capabilities that run inside of each other. */
+  capabilityDepthMax: 4,
   /** Default weight of an edge by its type, in hundredths. */
   edgeDependencyPercent: 100,
   edgeContainsPercent: 80,

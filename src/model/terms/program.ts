@@ -12,12 +12,16 @@ export type IssuedCall = {
   args: string
   /** Why the program could not say it as JSON: it is on the record, and refused there. */
   refused?: string
+  /** Why it is refused on the record, whatever else would be said of it. */
+  refusal?: ErrorData
   /** The task of a graph that it belongs to. */
   task?: string
   /** A program that runs in a box of its own as this call; its own calls are numbered below it. */
   code?: string
   /** The same for a graph of tasks. */
   tasks?: DagTask[]
+  /** The digest of a capability that runs as this call. */
+  capability?: string
   timeoutMs?: number
   /** The answer is kept as it came. */
   whole?: boolean

@@ -1,4 +1,8 @@
-/** The nouns of the product as types: plans, programs, tools, effects, ids, errors, isolation. */
+/**
+ * The nouns of the product as types: plans, programs, capabilities, tools, effects, ids, errors,
+ * isolation.
+ */
+export * from './capability.ts'
 export * from './effect.ts'
 export * from './errors.ts'
 export * from './ids.ts'

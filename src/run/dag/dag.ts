@@ -6,4 +6,5 @@
 export { type Bound, boundsOf, sketch } from './bind.ts'
 export { checkDag, lookAt, needsOf, planInvalid } from './check-dag.ts'
 export { codeOf, dagProgram } from './dag-program.ts'
+export { instantiate } from './instantiate.ts'
 export { isOperation, operationCode } from './operation-task.ts'

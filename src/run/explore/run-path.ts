@@ -9,6 +9,7 @@ import {
   type IssuedCall,
   type Json,
   limits,
+  type NestedSource,
   type Program,
   type ProgramEnd,
   type Turn,
@@ -47,7 +48,7 @@ export type PathWorld = {
   /** The id of a program's nth call. */
   callId(program: string, number: number): string
   /** A program of the plan: the run's own, or one that runs as a call. */
-  open(path: string, code: string | null, args: string): Promise<Program>
+  open(path: string, source: NestedSource | null, args: string): Promise<Program>
   /** Opened once for each path, since a list of mocks is used up along it. */
   openResults(assumed: Assumptions): (call: ToolCall) => Promise<PathResult>
 }
@@ -67,7 +68,12 @@ export async function runPath(world: PathWorld, assumed: Assumptions): Promise<P
 type WaitingCall = { number: number; issued: IssuedCall; call: PathCall }
 
 /** The calls of a program are answered one at a time, in the order in which it issued them. */
-async function runProgram(state: PathState, path: string, code: string | null, args: string): Promise<ProgramEnd> {
+async function runProgram(
+  state: PathState,
+  path: string,
+  source: NestedSource | null,
+  args: string,
+): Promise<ProgramEnd> {
   const waiting: WaitingCall[] = []
   let number = 0
   let program: Program | null = null
@@ -81,7 +87,7 @@ async function runProgram(state: PathState, path: string, code: string | null, a
     return turn.end
   }
   try {
-    program = await state.world.open(path, code, args)
+    program = await state.world.open(path, source, args)
     let end = take(await program.start())
     for (let next = waiting.shift(); end === undefined && next !== undefined; next = waiting.shift()) {
       end = take(await program.deliver(await deliveryFor(state, next)))
@@ -133,9 +139,10 @@ async function resultOf(state: PathState, issued: IssuedCall, { id }: PathCall):
     state.now += (JSON.parse(issued.args) as { ms?: number }).ms ?? 0
     return { ok: true, value: null }
   }
-  if (issued.code === undefined) {
+  const nested = issued.code ?? issued.tasks
+  if (nested === undefined) {
     return state.resultOf({ id, issued, now: state.now, callCount: state.calls.length })
   }
-  const end = await runProgram(state, id, issued.code, issued.args)
+  const end = await runProgram(state, id, nested, issued.args)
   return end.ok ? { ok: true, value: JSON.parse(end.value) as Json } : end
 }

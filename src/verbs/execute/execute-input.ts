@@ -1,20 +1,10 @@
 /** The input of execute(), read field by field: the plan, and what narrows it. */
-import {
-  AppError,
-  type Budget,
-  isObject,
-  type Json,
-  limits,
-  type PermissionSet,
-  type Plan,
-  parseId,
-  type RunId,
-} from '#model'
-import { type RunRequest, readMocks } from '#run'
+import { type Budget, isObject, type Json, limits, type PermissionSet, parseId, type RunId } from '#model'
+import { type AskedPlan, type RunRequest, readMocks } from '#run'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
 
 type ExecuteRequest = Omit<RunRequest, 'plan' | 'actor'> & {
-  plan: Plan | null
+  plan: AskedPlan | null
   resume: RunId | null
   waitMs: number | null
 }
@@ -53,7 +43,7 @@ export function readInput(input: unknown, caller: { key?: string; waitMs?: numbe
   }
 }
 
-function readPlan(value: Json): Plan {
+function readPlan(value: Json): AskedPlan {
   const { type, code, tasks, dagStructure, id } = objectOf('implementation', value)
   switch (oneOf('implementation.type', type, ['code', 'dag', 'capability'])) {
     case 'code':
@@ -65,7 +55,8 @@ function readPlan(value: Json): Plan {
       return { kind: 'dag', tasks: list as never }
     }
     case 'capability':
-      throw new AppError('TOOL_NOT_FOUND', `Cannot execute "${id}": no capability was learned yet`, { id })
+      if (id === undefined) throw missing('implementation.id', 'give the id of a capability, cap:name or cap:name@2')
+      return { kind: 'capability', id: textOf('implementation.id', id) }
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Attendant, Catalog } from '#catalog'
 import { type Actor, AppError, type Config, isFinished, type Json, type JsonObject, limits, type RunId } from '#model'
 import { keyHolderIn, type RunRow, type Store } from '#record'
-import type { ActiveRun, Engine, RunRequest } from '#run'
+import type { ActiveRun, AskedRequest, Engine, RunRequest } from '#run'
 import { invalid, refuseDeep } from '#verbs/input'
 import { withPreview } from '#verbs/preview'
 import {
@@ -90,7 +90,7 @@ export async function pursue(parts: Parts, pursuit: Pursuit, caller: Caller): Pr
 }
 
 /** The run that was started, or the one that has the request's key already. */
-async function startOrHolder({ engine }: Parts, request: RunRequest): Promise<ActiveRun | RunId> {
+async function startOrHolder({ engine }: Parts, request: AskedRequest): Promise<ActiveRun | RunId> {
   try {
     return await engine.start(request)
   } catch (error) {

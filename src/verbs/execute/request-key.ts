@@ -4,7 +4,7 @@
  */
 import { AppError, type RunId, sha256 } from '#model'
 import type { Store } from '#record'
-import type { Engine, RunRequest } from '#run'
+import type { AskedRequest, Engine } from '#run'
 
 /** Who asks, where the door tells people apart. */
 type Asker = { subject?: string }
@@ -36,7 +36,7 @@ export function earlierHolder(store: Store, key: string, { subject }: Asker): Ru
 export function refusalOfOther(
   { store, engine }: { store: Store; engine: Engine },
   holder: RunId,
-  request: RunRequest,
+  request: AskedRequest,
 ): AppError | null {
   if (store.isPurged(holder) || engine.isOf(holder, request)) return null
   const details = `it names the request of run ${holder}, which has another plan or other arguments; take another key`

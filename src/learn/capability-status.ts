@@ -1,0 +1,147 @@
+/**
+ * What became of each capability, as the home's chain tells it. Only events move it:
+ *
+ *   learned ─► candidate ──verified──► verified ──changed──► demoted
+ *                  ▲                     │   ▲
+ *                  └──────changed────────┤   └──verified── stale
+ *                                        └──tool changed────▲
+ *
+ * `disabled` is a human's word and keeps what it was before; `enabled` gives that back, and nothing
+ * but a changed tool takes it away again. `forgotten` is for good.
+ */
+import { type CapabilitySource, capabilityId, type Effect, type Event, type EventBodies, type JsonObject } from '#model'
+
+type CapabilityStatus = 'candidate' | 'verified' | 'stale' | 'demoted' | 'disabled' | 'forgotten'
+
+export type Capability = {
+  name: string
+  version: number
+  intent: string
+  subject: string | null
+  source: CapabilitySource
+  digest: string
+  shape: string
+  parametersSchema: JsonObject
+  tools: Record<string, string>
+  effect: Effect | null
+  servers: string[]
+  runs: string[]
+  imported?: true
+  learnedAt: string
+  status: CapabilityStatus
+  /** Why it has its status; null of one that nothing happened to. */
+  reason: string | null
+  /** What it was before a human disabled it. */
+  before?: CapabilityStatus
+  /** A human said that it is to be offered: it is not demoted by what happens. */
+  isKept?: true
+  verifiedBy: { how: ('rehearsed' | 'executed')[]; runs: string[]; at: string } | null
+}
+
+/** The events that it is made of, in the order of the chain. */
+export const capabilityEvents = [
+  'capability.learned',
+  'capability.verified',
+  'capability.changed',
+  'tool.changed',
+  'tool.accepted',
+  'run.purged',
+] as const
+
+type CapabilityEvent = Event<(typeof capabilityEvents)[number]>
+
+/** By `name@version`. */
+export type CapabilityTable = Map<string, Capability>
+
+const capabilityKey = (name: string, version: number) => `${name}@${version}`
+
+/** Changes the table in place and answers with the keys of what it changed. */
+export function applyToCapabilities(table: CapabilityTable, event: Event): string[] {
+  if (!isOurs(event)) return []
+  const changed = [...changesOf(table, event)]
+  for (const capability of changed) table.set(capabilityKey(capability.name, capability.version), capability)
+  return changed.map(({ name, version }) => capabilityKey(name, version))
+}
+
+function isOurs(event: Event): event is CapabilityEvent {
+  return (capabilityEvents as readonly string[]).includes(event.type)
+}
+
+function changesOf(table: CapabilityTable, event: CapabilityEvent): Capability[] {
+  switch (event.type) {
+    case 'capability.learned':
+      return table.has(capabilityKey(event.body.capability, event.body.version)) ? [] : [learned(event)]
+    case 'capability.verified': {
+      const known = table.get(capabilityKey(event.body.capability, event.body.version))
+      return known === undefined || known.digest !== event.body.digest ? [] : [verified(known, event)]
+    }
+    case 'capability.changed': {
+      const { capability, version } = event.body
+      const meant = [...table.values()].filter(
+        (one) => one.name === capability && one.version === (version ?? one.version),
+      )
+      return meant.filter(({ status }) => status !== 'forgotten').map((one) => decided(one, event.body))
+    }
+    case 'tool.changed':
+    case 'tool.accepted': {
+      const { tool, digest } = event.body
+      const isPinned = ({ tools }: Capability) => tools[tool] !== undefined && tools[tool] !== digest
+      return [...table.values()].filter(isPinned).flatMap((one) => stale(one, `the tool ${tool} changed`))
+    }
+    case 'run.purged':
+      // Retention keeps what was learned; `purge` is the word of a human.
+      return event.body.from === 'engine' ? [] : [...table.values()].flatMap((one) => without(one, event.body.run))
+  }
+}
+
+function learned({ at, body }: Event<'capability.learned'>): Capability {
+  const { capability: name, ...rest } = body
+  return { name, ...rest, learnedAt: at, status: 'candidate', reason: null, verifiedBy: null }
+}
+
+/**
+ * What a human disabled stays so; what was demoted had failed in use, which no rehearsal undoes.
+ */
+function verified(known: Capability, { at, body: { how, runs, tools } }: Event<'capability.verified'>): Capability {
+  const verifiedBy = { how, runs, at }
+  const { status } = known
+  if (status === 'forgotten' || status === 'demoted') return { ...known, verifiedBy }
+  if (status === 'disabled') return { ...known, tools, verifiedBy, before: 'verified' }
+  return { ...known, tools, verifiedBy, status: 'verified', reason: null }
+}
+
+function decided(known: Capability, { status, why }: EventBodies['capability.changed']): Capability {
+  const { before, ...rest } = known
+  switch (status) {
+    case 'disabled':
+      return { ...known, status, reason: why, before: before ?? known.status }
+    case 'enabled':
+      return { ...rest, status: enabledStatus(known), reason: why, isKept: true }
+    default:
+      return known.status === 'disabled' && status !== 'forgotten'
+        ? { ...known, before: status }
+        : { ...known, status, reason: why }
+  }
+}
+
+/** As it was; a demoted one that was verified is offered again, since a human says so. */
+function enabledStatus({ status, before, verifiedBy }: Capability): CapabilityStatus {
+  const was = status === 'disabled' ? (before ?? 'candidate') : status
+  return was === 'demoted' && verifiedBy !== null ? 'verified' : was
+}
+
+function stale(known: Capability, reason: string): Capability[] {
+  if (known.status === 'verified') return [{ ...known, status: 'stale', reason }]
+  return known.status === 'disabled' && known.before === 'verified' ? [{ ...known, before: 'stale' }] : []
+}
+
+/** A human removed a run that it was learned from; without any it cannot be shown to work. */
+function without(known: Capability, run: string): Capability[] {
+  if (!known.runs.includes(run)) return []
+  const left = { ...known, runs: known.runs.filter((one) => one !== run) }
+  const why = 'the last run that it was learned from was purged'
+  return left.runs.length > 0 ? [left] : [stale(left, why)[0] ?? left]
+}
+
+/** As agents and people name it. */
+export const idOf = ({ name, version }: Pick<Capability, 'name' | 'version'>) => capabilityId(name, version)

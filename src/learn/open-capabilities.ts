@@ -1,0 +1,124 @@
+/**
+ * The capabilities of a home as the engine calls them, read from its chain alone: whatever is made
+ * anew of the rest that was learned, a call finds them, and a replayed one finds what it called.
+ */
+import { type Actor, AppError, type Event, type EventBodies, homeChain, nearNames, parseCapabilityId } from '#model'
+import type { Store } from '#record'
+import type { CallableCapability, Capabilities } from '#run'
+import {
+  applyToCapabilities,
+  type Capability,
+  type CapabilityTable,
+  capabilityEvents,
+  idOf,
+} from './capability-status.ts'
+
+type HomeCapabilities = Capabilities & {
+  /** Each version of each, oldest first, without what was forgotten. */
+  all(): Capability[]
+}
+
+/** `isShared`: people whom the door tells apart use what was learned from each other's runs. */
+export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShared: () => boolean): HomeCapabilities {
+  const read = openTable(store)
+  const all = () => [...read().values()].filter(({ status }) => status !== 'forgotten')
+  const mayUse = ({ subject }: Capability, { kind, subject: asking }: Actor) =>
+    subject === (asking ?? null) || isShared() || kind === 'cli' || kind === 'learn'
+  return {
+    all,
+    resolve(id, actor) {
+      const own = all().filter((one) => mayUse(one, actor))
+      const parsed = parseCapabilityId(id)
+      const versions = own.filter(({ name }) => name === parsed?.name)
+      if (parsed === null || versions.length === 0) throw unknown(id, own)
+      const { version } = parsed
+      const meant = version === null ? newest(versions) : versions.find((one) => one.version === version)
+      if (meant === undefined) throw noVersion(id, versions)
+      const problem = problemOf(meant, version !== null)
+      if (problem !== null) throw refused(id, meant, problem)
+      return callable(meant)
+    },
+    learned(id, digest) {
+      const events = store.events(homeChain, { type: 'capability.learned' }) as Event<'capability.learned'>[]
+      const found = events.find(({ body }) => isThat(body, id) && (digest === undefined || body.digest === digest))
+      if (found === undefined) throw lost(id)
+      const { digest: known, source, parametersSchema } = found.body
+      return { id, digest: known, source, parametersSchema }
+    },
+  }
+}
+
+/** Follows the home's chain; what was read is not read again. */
+function openTable(store: Pick<Store, 'count' | 'events'>): () => CapabilityTable {
+  const table: CapabilityTable = new Map()
+  let after = 0
+  return () => {
+    const head = store.count(homeChain)
+    if (head === after) return table
+    const events = capabilityEvents.flatMap((type) => store.events(homeChain, { after, type }))
+    for (const event of events.filter(({ n }) => n <= head).sort((left, right) => left.n - right.n)) {
+      applyToCapabilities(table, event)
+    }
+    after = head
+    return table
+  }
+}
+
+function newest(versions: Capability[]): Capability {
+  const inOrder = versions.toSorted((left, right) => right.version - left.version)
+  return inOrder.find(({ status }) => status === 'verified') ?? inOrder[0]!
+}
+
+/** A version that a better one replaced can still be called by its own number. */
+function problemOf({ status, reason }: Capability, isByVersion: boolean): string | null {
+  const why = reason === null ? '' : `: ${reason}`
+  switch (status) {
+    case 'verified':
+      return null
+    case 'candidate':
+      return 'it was not verified yet; "metier capabilities verify" does so'
+    case 'stale':
+      return `it is stale${why}; "metier capabilities verify" checks it again`
+    case 'demoted':
+      return isByVersion && reason?.startsWith(supersededBy) ? null : `it was demoted${why}`
+    default:
+      return `it is ${status}${why}`
+  }
+}
+
+const supersededBy = 'superseded by '
+
+const callable = (capability: Capability): CallableCapability => {
+  const { digest, source, parametersSchema } = capability
+  return { id: idOf(capability), digest, source, parametersSchema }
+}
+
+function isThat(body: EventBodies['capability.learned'], id: string): boolean {
+  return idOf({ name: body.capability, version: body.version }) === id
+}
+
+function unknown(id: string, own: Capability[]): AppError {
+  const names = [...new Set(own.map(({ name }) => `cap:${name}`))]
+  const near = nearNames(id, names)
+  const form =
+    parseCapabilityId(id) === null ? 'a capability is named cap:name or cap:name@2' : 'discover finds what there is'
+  const hint = near.length === 0 ? form : `did you mean ${near.join(' or ')}?`
+  const message = `Cannot call "${id}": there is no such capability; ${hint}`
+  return new AppError('TOOL_NOT_FOUND', message, { tool: id, ...(near.length > 0 && { near }) })
+}
+
+function noVersion(id: string, versions: Capability[]): AppError {
+  const known = versions.map(({ version }) => version).join(', ')
+  return new AppError('TOOL_NOT_FOUND', `Cannot call "${id}": there are only the versions ${known}`, { tool: id })
+}
+
+function refused(id: string, { status, version }: Capability, problem: string): AppError {
+  const code = status === 'stale' ? 'TOOL_CHANGED' : status === 'disabled' ? 'PERMISSION_DENIED' : 'TOOL_NOT_FOUND'
+  return new AppError(code, `Cannot call "${id}": ${problem}`, { tool: id, version, status })
+}
+
+function lost(id: string): AppError {
+  return new AppError('LEDGER_BROKEN', `Cannot find "${id}" as it was learned: the home's chain has no such event`, {
+    tool: id,
+  })
+}

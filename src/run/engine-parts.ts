@@ -1,0 +1,68 @@
+/** What the engine is opened with, and what it does with runs. */
+import type { Catalog } from '#catalog'
+import type { Actor, Config, Event, EventBodies, EventType, Json, RunId } from '#model'
+import type { Store } from '#record'
+import type { Boxes } from '#sandbox'
+import type { Capabilities } from './capability-calls.ts'
+import type { ReplayCheck } from './check-replay.ts'
+import type { Makers } from './prepare.ts'
+import type { Settlement } from './run-end.ts'
+import type { AskedRequest, RunRequest } from './run-started.ts'
+import type { WorkQueue } from './work-queue.ts'
+
+export type Engine = {
+  /** Refuses a key that a run has already: keyHolderIn() finds that run in the error. */
+  start(request: AskedRequest): Promise<ActiveRun>
+  /** Whether the run was started with this very request. */
+  isOf(run: RunId, request: AskedRequest): boolean
+  resume(run: RunId, by: string, live?: Live): Promise<ActiveRun>
+  /** Goes another way from call `at` on; that call gets `args` where they are given. */
+  fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
+  /** Compares the program with the record; calls nothing. */
+  replay(run: RunId): Promise<ReplayCheck>
+  activeRun(run: RunId): ActiveRun | undefined
+  /** Whether there is a run under way here, or about to be. */
+  isBusy(): boolean
+  /** Lets go of every run, so that it can be taken up elsewhere. */
+  close(): Promise<void>
+}
+
+export type ActiveRun = {
+  run: RunId
+  settled: Promise<Settlement>
+  /** Resolves with the first question to a human. */
+  asked: Promise<void>
+  /**
+   * Resolves when its end has its place in the record: what will be said of it can be made while
+   * that reaches the disk.
+   */
+  ended: Promise<Settlement>
+  /** Resolves when all that happened so far is on disk, so that it may be spoken of. */
+  durable(): Promise<void>
+  /**
+   * All its events, where this process wrote them from the first on and they are small; else null,
+   * and the store has them.
+   */
+  cachedEvents(only?: EventType): Event[] | null
+  cancel(asked: EventBodies['cancel.asked']): void
+  leave(): Promise<void>
+}
+
+/** What a run has only while it is under way here. */
+export type Live = Pick<RunRequest, 'attendant'>
+
+export type EngineParts = {
+  store: Store
+  boxes: Boxes
+  catalog: Catalog
+  config: Config
+  now?: () => number
+  /** Whoever makes the calls; the catalogue, in this process, unless told otherwise. */
+  queue?: WorkQueue
+  /** Programs that the engine does not make itself. */
+  makers?: Makers
+  /** What was learned, for calls of it; nothing unless told otherwise. */
+  capabilities?: Capabilities
+  /** Told of every run that came to rest under this owner. */
+  settled?: (run: RunId) => void
+}
