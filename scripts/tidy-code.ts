@@ -13,8 +13,15 @@ const commentWidthMax = 100
 /** Participles and adverbs used as nouns, which a reader can neither look up nor search for. */
 const participles = /^(?:told|said|heard|seen|made|kept|taken|given|here|whole)$/i
 
+/** Adjectives and participles that are no name by themselves, only beside a noun. */
+const bare = /^(?:asked|exploring|known|left|named|pretending|settling|understood|visible)$/i
+
 /** Pictures of another trade for things that computer science has a word for. */
-const metaphors = /^(?:desks?|seats?|stage|plot|kin|landing|whoever|somebody)$/i
+const metaphors =
+  /^(?:desks?|glimpse|kin|landing|plot|seats?|somebody|stage|stock|surroundings|turnstile|whoever|workshop|yes)$/i
+
+/** What comments of the product say otherwise than its code, or in no reader's English. */
+const archaic = /\b(?:anew|(?:is|are|was|were|be) said aloud|hears? out|(?:old|older|new|newer) era|oldest manner)\b/i
 
 /**
  * Functions that may be longer, with the lines they have now. The list only shrinks. What stands in
@@ -116,7 +123,8 @@ function checkWords({ file, text }: Source): Problem[] {
   return [...blank(text).matchAll(exported)].flatMap((match) => {
     const words = match[1]!.split(/(?<=[a-z0-9])(?=[A-Z])|_/)
     const last = words.at(-1)!
-    const refused = participles.test(last) ? last : words.find((word) => metaphors.test(word))
+    const isBare = participles.test(last) || bare.test(match[1]!)
+    const refused = isBare ? last : words.find((word) => metaphors.test(word))
     if (refused === undefined) return []
     return [
       { file, line: lineAt(text, match.index), problem: `"${match[1]}" says "${refused}" where the field has a noun` },
@@ -130,8 +138,13 @@ function checkComments({ file, text }: Source): Problem[] {
   const spoken = blank(text, true).split('\n')
   return text.split('\n').flatMap((line, index) => {
     const isComment = code[index]!.trim() === '' && spoken[index]!.trim() !== ''
-    if (!isComment || line.length <= commentWidthMax || line.includes('biome-ignore')) return []
-    return [{ file, line: index + 1, problem: `has a comment of ${line.length} columns: at most ${commentWidthMax}` }]
+    if (!isComment || line.includes('biome-ignore')) return []
+    const problems: string[] = []
+    if (line.length > commentWidthMax)
+      problems.push(`has a comment of ${line.length} columns: at most ${commentWidthMax}`)
+    const phrase = isShipped(file) ? archaic.exec(line)?.[0] : undefined
+    if (phrase !== undefined) problems.push(`says "${phrase}" in a comment: say it as the code does, in plain words`)
+    return problems.map((problem) => ({ file, line: index + 1, problem }))
   })
 }
 

@@ -201,9 +201,10 @@ test('tidy() refuses exported names in words that no reader can look up', () => 
     const use = `${good}import { ${name} } from './a.ts'\n${name}\n`
     return problemsOf({ 'src/run/a.ts': `${good}export const ${name} = 1\n`, 'src/run/run.ts': use })
   }
-  for (const name of ['told', 'wholeTold', 'Heard', 'openDesk', 'kinOf'])
+  for (const name of ['told', 'wholeTold', 'Heard', 'openDesk', 'kinOf', 'visible', 'Surroundings', 'openWorkshop'])
     assert.match(said(name)[0] ?? '', new RegExp(`^src/run/a.ts:2: "${name}" says ".*" where the field has a noun`))
-  for (const name of ['inFlight', 'untilKnown', 'toldOnce', 'planOf']) assert.deepEqual(said(name), [], name)
+  for (const name of ['inFlight', 'untilKnown', 'toldOnce', 'planOf', 'isVisible'])
+    assert.deepEqual(said(name), [], name)
 })
 
 test('tidy() bounds the width of comments, and of nothing else', () => {
@@ -213,6 +214,13 @@ test('tidy() bounds the width of comments, and of nothing else', () => {
     assert.match(problemOf('scripts/a.ts', comment) ?? '', problem)
   assert.equal(problemOf('scripts/a.ts', `const text = '// ${wide}'`), undefined)
   assert.equal(problemOf('scripts/a.ts', `const text = \`\n// ${wide}\n\``), undefined)
+})
+
+test('tidy() refuses turns of phrase in comments of the product, and nowhere else', () => {
+  for (const phrase of ['made anew', 'is said aloud', 'in the older era', 'hears out', 'the oldest manner'])
+    assert.match(problemOf('src/run/a.ts', `// It ${phrase}.`) ?? '', /^src\/run\/a.ts:2: says ".*" in a comment/)
+  assert.equal(problemOf('test/a.ts', '// It is made anew.'), undefined)
+  assert.equal(problemOf('src/run/a.ts', "export const text = 'made anew'")?.includes('in a comment') ?? false, false)
 })
 
 test('tidy() refuses names that end in an empty word', () => {

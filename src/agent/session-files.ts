@@ -32,7 +32,7 @@ export async function projectSession(record: SessionRecord): Promise<void> {
     await replacePlain(root, path.split('/'), Buffer.from(manifest))
 }
 
-/** Appended to while what is there is its beginning; else written anew. */
+/** Appended to while what is there is its beginning; else replaced. */
 async function projectLedger(root: string, { view, lines }: SessionRecord): Promise<void> {
   const path = ledgerPath(view).split('/')
   const text = lines.map((line) => `${line}\n`).join('')

@@ -76,7 +76,7 @@ export type Catalog = {
   changeOf(tool: Tool): ToolDiff | null
   /**
    * The tool as an agent may be told of it: of one that must not be called as it is, nothing that
-   * its server says anew.
+   * its server changed.
    */
   forAgents(tool: Tool): Tool
   /** The same of a server's own list of tools. */

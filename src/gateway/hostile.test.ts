@@ -23,7 +23,7 @@ test('/mcp answers every message that is none with an error, and goes on', async
   const wrong: [what: string, headers: Record<string, string>, body: unknown, status: number, code: number][] = [
     ['a batch of nothing', legacy, [], 400, -32600],
     ['a batch that begins a session', json, [initialize, call(3)], 400, -32600],
-    ['a batch of the newer era', modern, [call(1, { ...discover, _meta: meta })], 400, -32600],
+    ['a batch of the modern era', modern, [call(1, { ...discover, _meta: meta })], 400, -32600],
     ['a batch with one id twice', legacy, [call(7), call(7)], 400, -32600],
     ['a number', legacy, 5, 400, -32600],
     ['null', legacy, null, 400, -32600],

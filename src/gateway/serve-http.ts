@@ -47,7 +47,7 @@ type HttpOptions = {
 
 export type HttpGateway = {
   url: string
-  /** Made anew at every start; what changes something over HTTP needs it. */
+  /** New at every start; what changes something over HTTP needs it. */
   token: string
   close(): Promise<void>
 }

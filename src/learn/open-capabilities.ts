@@ -1,6 +1,6 @@
 /**
  * The capabilities of a home as the engine calls them, read from its chain alone: whatever is made
- * anew of the rest that was learned, a call finds them, and a replayed one finds what it called.
+ * again of the rest that was learned, a call finds them, and a replayed one finds what it called.
  */
 import { type Actor, AppError, type Event, type EventBodies, homeChain, nearNames, parseCapabilityId } from '#model'
 import type { Store } from '#record'

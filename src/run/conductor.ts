@@ -130,7 +130,7 @@ export class Conductor {
     else if (ms <= limits.timeoutMsMax) this.#wall = setTimeout(() => this.#halt(stop()), ms)
   }
 
-  /** After the replay: open calls move on, then what the last turns issued anew. */
+  /** After the replay: open calls move on, then what the last turns issued beyond the record. */
   async #goOn(): Promise<void> {
     const { calls, cancelled } = this.#score.journal
     this.#turns += 1

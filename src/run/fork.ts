@@ -1,6 +1,6 @@
 /**
  * A run that goes another way from one of its calls on: what came before is taken from the record,
- * what follows is made anew.
+ * what follows is made again.
  */
 import {
   type Config,

@@ -77,7 +77,7 @@ export function newOpenCall(id: string, issuedAt: number) {
   return { id, issuedAt, attempt: 0, ...facts, state: 'moving' as const, abort: new AbortController() }
 }
 
-/** A call of the record, open again; its definition is looked up anew. */
+/** A call of the record, open again; its definition is looked up again. */
 export function reopened(recorded: RecordedCall, issued: IssuedCall, issuedAt: number): OpenCall {
   const { id, effect, key, edited, attempt, answered, last } = recorded
   return {

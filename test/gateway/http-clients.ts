@@ -47,7 +47,7 @@ export function send(url: string, { method = 'GET', headers = {}, body }: Sent =
   })
 }
 
-/** The answer to one JSON-RPC message of the older era, with the session it belongs to. */
+/** The answer to one JSON-RPC message of the legacy era, with the session it belongs to. */
 export async function post(url: string, message: object, session?: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${url}/mcp`, {
     method: 'POST',

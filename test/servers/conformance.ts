@@ -79,7 +79,7 @@ function prompt(
   throw new ProtocolError(-32602, `There is no prompt ${name}`)
 }
 
-/** `tell` hears of changes where the server itself cannot tell them: in the newer era over HTTP. */
+/** `tell` hears of changes where the server itself cannot tell them: modern, over HTTP. */
 function build(tell: (what: 'tools' | 'prompts') => void = () => {}): Server {
   const server = new Server(
     { name: 'conformance-fixture', version: '1.0.0' },

@@ -23,7 +23,7 @@ function build(): McpServer {
   return server
 }
 
-/** `legacy: 'reject'` speaks the new era only. */
+/** `legacy: 'reject'` speaks the modern era only. */
 export function handler(legacy: 'stateless' | 'reject') {
   return createMcpHandler(build, { legacy })
 }

@@ -1,5 +1,5 @@
 /**
- * A tool as an agent may be told of it: what its server says anew of it is for a human to read and
+ * A tool as an agent may be told of it: what its server changed in it is for a human to read and
  * to accept first.
  */
 

@@ -149,7 +149,7 @@ export class ClientConversation {
     await known.end()
   }
 
-  /** In the newer era each request says for itself what it wants to hear. */
+  /** In the modern era each request says for itself what it wants to hear. */
   setLevel(level: string, signal: AbortSignal): Promise<void> {
     this.#level = level
     return this.#upstream.use(async ({ client, era }) => {
@@ -174,7 +174,7 @@ export class ClientConversation {
   }
 
   /**
-   * In the older era a question does not say which request raised it: among strangers only one is
+   * In the legacy era a question does not say which request raised it: among strangers only one is
    * under way at a time.
    */
   async #attended<Value>(attendant: Attendant, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {

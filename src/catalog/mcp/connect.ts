@@ -81,7 +81,7 @@ export async function connect(
       await wire.close()
       const late = signal.aborted && !stop.aborted
       if (late) throw unreachable(whom, wire, tooLate(startMsMax))
-      // Where even the oldest manner does not help, what was said before tells more.
+      // Where even HTTP with SSE does not help, what was said before tells more.
       const problem: AppError = manner.overSse && before !== null ? before : unreachable(whom, wire, error)
       if (isOpen || !manner.goesOn(error)) throw problem
       before = problem

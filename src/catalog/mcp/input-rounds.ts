@@ -1,5 +1,5 @@
 /**
- * A request that the server answers with questions, as the newer era does it: asked again with the
+ * A request that the server answers with questions, as the modern era does it: asked again with the
  * answers until it is done.
  */
 

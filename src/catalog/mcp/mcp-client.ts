@@ -177,7 +177,7 @@ export class McpClient {
     return { line: next, connection: await abortable(next.made, signal) }
   }
 
-  /** A stateful server that was started anew under a run is not called for it again. */
+  /** A stateful server that was restarted under a run is not called for it again. */
   async #callIn(line: Generation, connection: Connection, tool: Tool, args: Json, options: Calling): Promise<Try> {
     const { config, name } = this.#options
     const isClaimed = config.stateful && options.run !== undefined

@@ -129,7 +129,7 @@ function credentialsRequest(scope: string | undefined): URLSearchParams {
 
 /**
  * The client of the configuration, bound to who was its authorization server first; without one we
- * register anew at every login.
+ * register again at every login.
  */
 function clientOf({ config, before }: Asking, discovery: OAuthDiscoveryState | undefined) {
   const { clientId, clientSecret } = config

@@ -45,7 +45,7 @@ function parse(text: string | null, url: string): Grant | null {
   return isObject(value) && value.url === url ? (value as Grant) : null
 }
 
-/** The new tokens; a refresh token that did not come anew is still the old one. */
+/** The new tokens; without a new refresh token the old one still holds. */
 export function tokensOf(given: OAuthTokens, now: number, before: Tokens | null = null): Tokens {
   const { access_token: access, refresh_token: refresh = before?.refresh, scope = before?.scope, expires_in } = given
   return {

@@ -75,7 +75,7 @@ export type ServerReaper = {
   input(): Socket
   /**
    * A server runs in this group; it has entered itself, this is for a guard that has to be started
-   * anew.
+   * again.
    */
   remember(group: number): void
   /** The group is empty: its number may be given to others. */

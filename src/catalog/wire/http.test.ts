@@ -50,7 +50,7 @@ function brief(outcome: Try): unknown {
 }
 
 /**
- * A hand-made server of the old era; `call` answers tools/call, for whatever session was opened
+ * A hand-made server of the legacy era; `call` answers tools/call, for whatever session was opened
  * last, `hear` hears all.
  */
 function handMade(
@@ -101,7 +101,7 @@ test('a server of either era is understood over HTTP, and gets the headers of th
   }
 })
 
-test('a server of the old era is understood over HTTP', async (t) => {
+test('a server of the legacy era is understood over HTTP', async (t) => {
   const url = await listen(
     t,
     handMade((_, response, id) => answer(response, id, 'old')),

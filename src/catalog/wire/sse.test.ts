@@ -1,5 +1,5 @@
 /**
- * Tests of servers that speak in the oldest manner, with one whose stream and whose answers the
+ * Tests of servers that speak HTTP with SSE, with one whose stream and whose answers the
  * test holds in its hand.
  */
 import assert from 'node:assert/strict'
@@ -80,7 +80,7 @@ test('try() speaks with a server over a stream of events, with the headers of th
   assert.deepEqual([seen, streams.length], [['yes', 'yes'], 1])
 })
 
-test('try() finds out by itself that an address is one of the oldest manner, as hosts do that do not write it down', async (t) => {
+test('try() finds out by itself that an address is one of HTTP with SSE, as hosts do that do not write it down', async (t) => {
   const { url } = await server(t, ({ answer }) => answer())
   assert.equal(await attempt(open(t, url, {})), 'hello')
   const { problems } = await open(t, url.replace('/sse', '/nothing'), {}).tools()
@@ -101,7 +101,7 @@ test('try() does not know the outcome when the stream breaks before the answer, 
   assert.equal(streams.length, 2)
 })
 
-test('try() that was turned away was not sent, and a forgotten session is begun anew', async (t) => {
+test('try() that was turned away was not sent, and a forgotten session is opened again', async (t) => {
   const statuses = [404, 403, 500]
   const { url, streams } = await server(t, ({ response, answer }) => {
     const status = statuses.shift()
@@ -111,7 +111,7 @@ test('try() that was turned away was not sent, and a forgotten session is begun 
   const catalog = open(t, url)
   assert.equal(await attempt(catalog), 'not_sent UPSTREAM_UNREACHABLE')
   assert.equal(await attempt(catalog), 'not_sent UPSTREAM_UNREACHABLE')
-  assert.equal(streams.length, 2, 'what was forgotten was begun anew, what was forbidden was not')
+  assert.equal(streams.length, 2, 'what was forgotten was opened again, what was forbidden was not')
   assert.equal(await attempt(catalog), 'unknown UPSTREAM_UNREACHABLE')
   assert.equal(await attempt(catalog), 'hello')
 })

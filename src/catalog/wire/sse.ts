@@ -1,5 +1,5 @@
 /**
- * A server behind an address in the oldest manner: answers come over one stream of events, requests
+ * A server behind an address, over HTTP with SSE: answers come over one stream of events, requests
  * go beside it.
  */
 import {

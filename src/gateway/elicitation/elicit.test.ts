@@ -304,7 +304,7 @@ test('an answer given elsewhere closes the form, and the run goes on', async (t)
   )
 })
 
-test('a form of the newer era that was answered elsewhere meanwhile changes nothing', async (t) => {
+test('a form of the modern era that was answered elsewhere meanwhile changes nothing', async (t) => {
   const { verbs, door } = await open(t)
   const human: Human = async () => {
     const [{ id }] = verbs.approvals() as unknown as [JsonObject]
@@ -361,7 +361,7 @@ test('a question that expires while its form is open closes it, and the program 
   await closed.promise
 })
 
-test('an answer to a form of the newer era holds for the request that was asked about, and for no other', async (t) => {
+test('an answer to a form of the modern era holds for the request that was asked about, and for no other', async (t) => {
   const { space, door } = await open(t)
   const { client } = await host(t, door.url, 'modern', () => yes)
   const send = (key: string, more: object = {}) => {

@@ -95,7 +95,7 @@ function argumentsForm(question: Question, problem: string | null): ElicitReques
     problem === null
       ? `Change the arguments of ${escapeInvisible(tool)}`
       : `That could not be done: ${oneLine(problem)}`,
-    // Codex shows no default: whoever types them anew must see them.
+    // Codex shows no default: a human who types them again must see them.
     `Arguments now: ${text}`,
     `Elsewhere: ${elsewhere}`,
   ]

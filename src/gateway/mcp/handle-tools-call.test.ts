@@ -10,7 +10,7 @@ import { createSurfaceServer } from './surface-server.ts'
 
 type Answer = { id?: number; error?: { code: number; message: string }; result?: { isError?: boolean } }
 
-/** The answers of a server of the older era to these requests, each an error's code or "result". */
+/** The answers of a legacy server to these requests, each an error's code or "result". */
 async function answersTo(requests: { method: string; params?: unknown }[]): Promise<(number | string)[]> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   const answers: Answer[] = []
@@ -26,7 +26,7 @@ async function answersTo(requests: { method: string; params?: unknown }[]): Prom
   return byId.slice(1).map(({ error }) => error?.code ?? 'result')
 }
 
-test('handleToolsCall() refuses a call of the older era that is none, and what is no call', async () => {
+test('handleToolsCall() refuses a call of the legacy era that is none, and what is no call', async () => {
   const call = (params: unknown) => ({ method: 'tools/call', params })
   const answers = await answersTo([
     call({ name: 'discover', arguments: { intent: 'x' } }),

@@ -1,4 +1,4 @@
-/** The sessions of the older era: how many there may be, and which one goes. */
+/** The sessions of the legacy era: how many there may be, and which one goes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

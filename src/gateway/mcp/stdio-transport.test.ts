@@ -71,7 +71,7 @@ test('StdioTransport answers what is no message with an error, with its id where
   assert.deepEqual(idsHeard(), ['', 'x', -1])
 })
 
-test('StdioTransport takes several messages in one line, of the older era, for several', async () => {
+test('StdioTransport takes several messages in one line, of the legacy era, for several', async () => {
   const { say, idsHeard, refusals } = await open()
   await say([call(1), { nonsense: true }, call(2)])
   assert.deepEqual([idsHeard(), refusals()], [[1, 2], [[null, -32600]]])

@@ -5,7 +5,7 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { type JsonObject, limits } from '#model'
 import { InputExchanges } from './input-exchange.ts'
 
-/** A request of the newer era, with what it brings. */
+/** A request of the modern era, with what it brings. */
 function request(state?: unknown, inputResponses: JsonObject = {}): ServerContext {
   return { mcpReq: { envelope: {}, requestState: () => state, inputResponses } } as unknown as ServerContext
 }

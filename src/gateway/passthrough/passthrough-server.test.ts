@@ -262,7 +262,7 @@ for (const server of eras) {
   })
 }
 
-/** Requests of the newer era by hand: a host that does what no client of ours would. */
+/** Requests of the modern era by hand: a host that does what no client of ours would. */
 function byHand(url: string, name: string, capabilities: object = { elicitation: {} }, extra: object = {}) {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -151,6 +151,6 @@ export type Config = {
   knownSecrets: string[]
   /** Variables that the file names and the environment does not have. */
   unsetVariables: string[]
-  /** Fields of the file that nobody reads, by path: said aloud by doctor. */
+  /** Fields of the file that nobody reads, by path: reported by doctor. */
   unknownFields: string[]
 }

@@ -1,6 +1,6 @@
 /**
  * The tables of the database, how an older format becomes this one, and what of them can be made
- * anew from the events.
+ * again from the events.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { homeChain } from '#model'

@@ -37,7 +37,7 @@ function firstOf(files: string[]): string | null {
  */
 export type Filter = { program: Buffer | null; names: readonly string[] }
 
-/** The program as a file that each box opens anew. */
+/** The program as a file that each box opens for itself. */
 export function writeFilter(folder: string, { program }: Filter): string | null {
   if (program === null) return null
   const file = join(folder, `seccomp-${sha256(program).slice(0, 16)}`)

@@ -39,7 +39,7 @@ function plain(source: string): string {
   return stripped.text.replace(/(from '\.\/[^']+)\.ts'/g, "$1.js'")
 }
 
-/** Written anew wherever it is not what it should be; nobody ever sees half of it. */
+/** Replaced as a whole wherever it differs from what it should be. */
 function keep(file: string, text: string): void {
   if (textOf(file) === text) return
   const draft = `${file}.${process.pid}`

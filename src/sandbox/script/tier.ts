@@ -33,12 +33,18 @@ type TierOptions = {
   binary: string | null
   filter: Filter
   /** Tried again, whatever is remembered. */
-  anew: boolean
+  isRetest: boolean
 }
 
 type Known = { key: string; driver: number; weaknesses: string[] }
 
-export async function tryTier({ factory, tier, binary, filter, anew }: TierOptions): Promise<OpenTier | MissingTier> {
+export async function tryTier({
+  factory,
+  tier,
+  binary,
+  filter,
+  isRetest,
+}: TierOptions): Promise<OpenTier | MissingTier> {
   if (binary === null) return notInstalled(tier)
   const drivers = driversOf(tier, factory, binary, filter)
   const digest = await digestOf(binary)
@@ -55,7 +61,7 @@ export async function tryTier({ factory, tier, binary, filter, anew }: TierOptio
       report,
     }
   }
-  const known = anew ? null : readKnown(factory.folder, tier)
+  const known = isRetest ? null : readKnown(factory.folder, tier)
   if (known?.key === key && drivers[known.driver]) return opened(known.driver, known.weaknesses)
 
   const faults: string[] = []

@@ -17,7 +17,7 @@ import { type OpenTier, tryTier } from './tier.ts'
 type TriedTier = OpenTier | MissingTier
 
 type Tiers = {
-  try(tier: ScriptTier, anew?: boolean): Promise<TriedTier>
+  try(tier: ScriptTier, isRetest?: boolean): Promise<TriedTier>
   /** This one, or the strongest there is; never one below the least that is wanted. */
   choose(requested: ScriptTier | null): Promise<OpenTier>
   /** For work of our own that only wants speed. */
@@ -34,16 +34,16 @@ type TiersOptions = {
 export function openTiers({ factory, binaries, filter, minTier }: TiersOptions): Tiers {
   const tried = new Map<ScriptTier, Promise<TriedTier>>()
 
-  async function attempt(tier: ScriptTier, anew: boolean): Promise<TriedTier> {
+  async function attempt(tier: ScriptTier, isRetest: boolean): Promise<TriedTier> {
     if (process.platform !== 'linux') return notOnThisSystem(tier)
     const made = await factory()
-    return tryTier({ factory: made, tier, binary: binaries[tier], filter, anew })
+    return tryTier({ factory: made, tier, binary: binaries[tier], filter, isRetest })
   }
 
-  function remember(tier: ScriptTier, anew = false): Promise<TriedTier> {
+  function remember(tier: ScriptTier, isRetest = false): Promise<TriedTier> {
     const known = tried.get(tier)
-    if (known && !anew) return known
-    const trying = attempt(tier, anew)
+    if (known && !isRetest) return known
+    const trying = attempt(tier, isRetest)
     tried.set(tier, trying)
     trying.catch(() => tried.delete(tier))
     return trying

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '#model'
 import { claudeFile, claudeSettings, geminiFile, type Place, projectKeys } from './connect-hosts.ts'
 
 /** A server as a file of its host names it. */
-export type Named = { file: string; keys: string[]; name: string; value: Json }
+export type NamedServer = { file: string; keys: string[]; name: string; value: Json }
 
 /** Why a server of that name, of that file, is not used; null where it is. */
 type WhyOff = (name: string, file: string) => string | null
@@ -16,7 +16,7 @@ type WhyOff = (name: string, file: string) => string | null
 type Read = (file: string) => Json
 
 /** `named` in the order of the host's files, those of the project first. */
-export function openSwitches(host: string, place: Place, named: readonly Named[], read: Read): WhyOff {
+export function openSwitches(host: string, place: Place, named: readonly NamedServer[], read: Read): WhyOff {
   const elsewhere = named.length === 0 ? undefined : lists[host]?.(place, read)
   return (name, file) => switchedOff(named, name, file) ?? elsewhere?.(name, file) ?? null
 }
@@ -25,7 +25,7 @@ export function openSwitches(host: string, place: Place, named: readonly Named[]
  * Hosts lay the files of a project over those of the person: the nearest that says something holds,
  * also where it says only that.
  */
-function switchedOff(named: readonly Named[], name: string, file: string): string | null {
+function switchedOff(named: readonly NamedServer[], name: string, file: string): string | null {
   const said = named.find((other) => other.name === name && isOn(other.value) !== null)
   if (said === undefined || isOn(said.value)) return null
   return said.file === file ? 'it is switched off there' : `it is switched off in ${said.file}`

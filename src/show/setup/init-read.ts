@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { AppError, isObject, type Json, limits, parseConfig, parseJsonc } from '#model'
 import { type Entry, type Host, hosts, isOurs, type Place } from './connect-hosts.ts'
-import { memberOf, type Named, openSwitches } from './init-disabled.ts'
+import { memberOf, type NamedServer, openSwitches } from './init-disabled.ts'
 import { parseToml } from './init-toml.ts'
 
 /** `why` says what is against importing it. */
@@ -54,7 +54,7 @@ function parsed(file: string, format: Host['format']): Json {
   return format === 'toml' ? parseToml(text) : parseJsonc(text)
 }
 
-function serversIn(host: Host, file: string, root: Json, folder: string): Named[] {
+function serversIn(host: Host, file: string, root: Json, folder: string): NamedServer[] {
   return host.keys(folder).flatMap((keys) => {
     const section = memberOf(root, ...keys)
     return Object.entries(isObject(section) ? section : {}).map(([name, value]) => ({ file, keys, name, value }))
