@@ -1,7 +1,7 @@
 /** The types of edges between tools and capabilities, and what each weighs by default. */
 import { limits } from '#model'
 
-type EdgeType = 'dependency' | 'provides' | 'contains' | 'alternative' | 'sequence'
+export type EdgeType = 'dependency' | 'provides' | 'contains' | 'alternative' | 'sequence'
 
 const percents: Record<EdgeType, number> = {
   dependency: limits.edgeDependencyPercent,

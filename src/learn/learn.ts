@@ -1,6 +1,7 @@
 /**
- * What the record teaches, as functions over plain data: traced calls enter, flows, edges, plans
- * and reusable capabilities leave. Nothing here reads the record, and nothing is refused.
+ * What the record teaches. openLearner() folds closed runs into learn.db, and its knowledge() says
+ * what is known; beside it functions over plain data: traced calls enter, flows, edges, plans and
+ * reusable capabilities leave. Nothing here changes a run, and nothing is refused.
  */
 export { alignWords, wordsOf } from './align-words.ts'
 export { fitTrees, type Trees } from './boosted-trees.ts'
@@ -9,6 +10,19 @@ export { fieldPairsOf } from './field-pairs.ts'
 export { fillSlots } from './fill-slots.ts'
 export { flowWeights } from './flow-weights.ts'
 export { type ArgumentValue, argumentValuesOf, type FlowFeatures, flowsOf, groupsByCall, sharesOf } from './flows.ts'
+export type {
+  Capability,
+  CapabilityStatus,
+  Edge,
+  Example,
+  Knowledge,
+  PastRun,
+  Shape,
+  ShapeRun,
+  ToolStats,
+  Use,
+} from './knowledge.ts'
+export { type Learner, type LearnStatus, openLearner } from './learner.ts'
 export { leavesOf } from './leaves.ts'
 export { fitLogistic, type Logistic, predictLogistic } from './logistic.ts'
 export { openCapabilities } from './open-capabilities.ts'

@@ -48,6 +48,9 @@ export type PinType = (typeof pinTypes)[number]
 
 export type Stats = { events: number; runs: Partial<Record<RunStatus, number>>; calls: number; bytes: number }
 
+/** `hash` tells it from an event that stood in its place before a backup was restored. */
+export type HomeEvent = { seq: number; hash: string; event: Event }
+
 type ChainRow = { n: number; type: string; line: string }
 
 const runColumns = 'run, status, intent, started_at, call_count, key, owner, epoch, hash, n'
@@ -79,6 +82,9 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   )
   const rareHash = database.prepare(`SELECT hash FROM event WHERE ${indexedHomeEvents} AND type = ? AND n = ?`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
+  const homeAfter = database.prepare(
+    `SELECT seq, hash, line FROM event WHERE seq > ? AND run = '${homeChain}' ORDER BY seq LIMIT ?`,
+  )
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
@@ -156,6 +162,10 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     },
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
+    homeSince: (seq: number, limit: number): HomeEvent[] =>
+      homeAfter.all(seq, limit).map(({ seq: at, hash, line }) => {
+        return { seq: at as number, hash: hash as string, event: parsed(line) }
+      }),
     text: textOf,
     value: <Value>(member: Stored<Value>): Value => (blobOf(member) ? JSON.parse(textOf(member)) : member) as Value,
     previewText(member: Stored<unknown>, characters: number) {

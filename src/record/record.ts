@@ -22,7 +22,7 @@ export { homePaths, openSealedFile, publicKeyOf, readBlob, type SealedFile, sign
 export { blobOf, keyHolderIn, ownedByAnother, requestKeyConflict } from '#record/ledger'
 export { openSecrets, placeholderSeed, redactKnown, type SealedSecret, type Secrets } from '#record/secrets'
 export type { Chain, InboxItem } from './chain.ts'
-export type { RunRow, Stats } from './reader.ts'
+export type { HomeEvent, RunRow, Stats } from './reader.ts'
 export { openStore, type Store, type StoreOptions } from './store.ts'
 
 /**

@@ -33,7 +33,7 @@ import type { ApprovalRow } from './approval-index.ts'
 import type { BackedUp } from './backup.ts'
 import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
 import { openFlushTimer } from './flush-timer.ts'
-import { openReader, type PinType, type RunRow, type Stats } from './reader.ts'
+import { type HomeEvent, openReader, type PinType, type RunRow, type Stats } from './reader.ts'
 import { type Look, sendTo } from './send.ts'
 import { watchChanges } from './watch-changes.ts'
 
@@ -76,6 +76,8 @@ export type Store = {
   /** The same as they stand: the exact lines. */
   lines(run: string, options?: { after?: number }): string[]
   eventsSince(seq: number, limit: number): { seq: number; line: string }[]
+  /** Events of the home after a place in the record, in their order. */
+  homeSince(seq: number, limit: number): HomeEvent[]
   /** Those that are open, of all runs, in the order in which they were asked for. */
   openApprovals(): ApprovalRow[]
   /** One of a run that is not finished, open or not. */
@@ -102,6 +104,8 @@ export type Store = {
   checkpoint(): Promise<{ n: number; heads: number }>
   /** Removes a finished run; the record says at whose word. */
   purge(run: RunId, by: PurgedBy): Promise<void>
+  /** Whether anything was finished more than so many days ago. */
+  hasExpired(days: number): boolean
   /** Purges what was finished more than so many days ago. */
   expire(days: number, by: PurgedBy): Promise<RunId[]>
   /** Copies the record while it is in use, and verifies the copy. */
@@ -182,9 +186,10 @@ export async function openStore({
     await queue.write({ kind: 'purge', run, at: now(), by })
   }
 
+  const expired = (days: number) => reader.finishedBefore(now() - days * 24 * 60 * 60 * 1000)
+
   async function expire(days: number, by: PurgedBy): Promise<RunId[]> {
-    const before = now() - days * 24 * 60 * 60 * 1000
-    const old = reader.finishedBefore(before)
+    const old = expired(days)
     for (const run of old) await purge(run, by)
     return old
   }
@@ -222,6 +227,7 @@ export async function openStore({
     homeHash: reader.homeHash,
     lines: reader.lines,
     eventsSince: reader.eventsSince,
+    homeSince: reader.homeSince,
     startedEvents: reader.started,
     openApprovals: reader.openApprovals,
     approval: reader.approval,
@@ -237,6 +243,7 @@ export async function openStore({
     isAlive,
     checkpoint,
     purge,
+    hasExpired: (days) => expired(days).length > 0,
     expire,
     async backup(file) {
       const { backUp } = await import('./backup.ts')

@@ -7,6 +7,7 @@ import { openArtifacts } from './record-files.ts'
 export function openKeepVerbs(store: Store, config: Config): KeepVerbs {
   let key: ReturnType<typeof signingKey> | undefined
   const approvals = () => store.openApprovals().map(({ asked }) => asked.body.approval)
+  const foldFirst = async () => (await import('#verbs/learning')).foldBeforePurge(store, config)
   return {
     memberText: (member) => store.text(member),
     eventsOf: (chain, options) => store.events(chain, options),
@@ -21,8 +22,15 @@ export function openKeepVerbs(store: Store, config: Config): KeepVerbs {
       return { permissions, rules, standing }
     },
     checkpoint: () => store.checkpoint(),
-    purge: (run, { actor }) => store.purge(run, { who: actor.name, from: actor.kind }),
-    expire: (days) => store.expire(days, { who: 'retention', from: 'engine' }),
+    async purge(run, { actor }) {
+      await foldFirst()
+      await store.purge(run, { who: actor.name, from: actor.kind })
+    },
+    async expire(days) {
+      if (!store.hasExpired(days)) return []
+      await foldFirst()
+      return store.expire(days, { who: 'retention', from: 'engine' })
+    },
     backup: (file) => store.backup(file),
     async storeArtifact(input) {
       const artifacts = await openArtifacts(config)

@@ -8,6 +8,7 @@ import type { Store } from '#record'
 import { loadEngine } from '#run'
 import { cancelRun, decideApproval, forgetRule, resumeAnswered, settleCall } from '#verbs/decisions'
 import { execute, forkRun, type Parts, pursue, replayRun, resume } from '#verbs/execute'
+import { followRecord } from '#verbs/learning'
 import { withPlannedTools } from '#verbs/preview'
 import { aboutRun, announce } from '#verbs/views'
 import type { RecordVerbs, Verbs, VerbsOptions } from './contract.ts'
@@ -36,6 +37,7 @@ export async function openMovingVerbs(
   const options = { store, baseEnv, log, openEngine, capabilities, kit }
   const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations
+  const following = followRecord(store, config, log)
   const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}
   const leaving = new AbortController()
   const parts = {
@@ -57,6 +59,7 @@ export async function openMovingVerbs(
     await releaseRuns()
     await generations.close()
     await endProjection()
+    await following.close()
     await record.close()
   }
   const isolation = () => generations.boxes().isolation()

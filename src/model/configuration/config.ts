@@ -145,6 +145,10 @@ export type Config = {
   }
   /** Of language models, by the first word of a model's name. */
   providers: Record<ProviderName, ProviderConfig>
+  /** `shared`: what was learned from one subject is offered to others, without its values. */
+  learn: { enabled: boolean; shared: boolean }
+  /** How sure a verified capability must be to run for an intent alone; null: it never does. */
+  speculate: { minConfidence: number | null }
   /** Whether runs are shown there too, as missions. */
   projectRuns: boolean
   /** Values that must never be recorded: what `${VAR}` or a secret-looking name brought in. */

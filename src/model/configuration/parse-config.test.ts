@@ -44,6 +44,8 @@ test('parseConfig() without a file gives the defaults of the interface', () => {
       openai: { apiKey: null, baseUrl: null, prices: null, contextTokens: 128_000 },
       compatible: { apiKey: null, baseUrl: null, prices: null, contextTokens: 32_768 },
     },
+    learn: { enabled: true, shared: false },
+    speculate: { minConfidence: null },
     projectRuns: false,
     expose: [],
     policy: { permissions: 'standard', rules: [] },

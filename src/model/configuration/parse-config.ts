@@ -13,6 +13,7 @@ import { readAgent, readProviders } from './parse-agent.ts'
 import { readApprovals } from './parse-approvals.ts'
 import { readArtifacts } from './parse-artifacts.ts'
 import { readHttp } from './parse-http.ts'
+import { readLearn, readSpeculate } from './parse-learn.ts'
 import { readTaskGraph } from './parse-task-graph.ts'
 import { collectSecrets, type Expansion, expand } from './variables.ts'
 
@@ -44,6 +45,8 @@ export function parseConfig({ file, text, home, env, directory }: ConfigSource):
     approvals: readApprovals(reading, root.section('approvals')),
     artifacts: readArtifacts(reading, root),
     http: readHttp(root.section('http')),
+    learn: readLearn(root.section('learn')),
+    speculate: readSpeculate(root.section('speculate')),
     ...readTaskGraph(reading, root),
     agent: readAgent(root.section('agent')),
     providers: readProviders(reading, root.section('providers')),
@@ -60,7 +63,7 @@ export function parseConfig({ file, text, home, env, directory }: ConfigSource):
  * Named by the interface and read by nobody so far: any other value is reported as an unknown
  * field.
  */
-const notYetRead = { nats: null, speculate: { minConfidence: null } }
+const notYetRead = { nats: null }
 
 function parseText(file: string | null, text: string): Json {
   const problem = (found: string, expected: string) => invalid(file, [{ path: '', found, expected }])

@@ -14,4 +14,25 @@ export const learnLimits = {
   /** Texts shorter than this are not looked for inside longer ones. */
   flowPartCharactersMin: 4,
   flowPartCharactersMax: 10_000,
+  /** Past runs that are kept in memory, and literals and runs of one shape. */
+  learnRunsMax: 100_000,
+  shapeRunsMax: 20,
+  shapeLiteralsMax: 200,
+  shapeRunCharactersMax: 4000,
+  /** Other tools that a tool is remembered with, and values of its examples. */
+  learnWithMax: 50,
+  learnExamplesMax: 2,
+  learnExampleCharactersMax: 2000,
+  /** Field pairs of one edge. */
+  edgeFieldsMax: 20,
+  /** A result whose text is longer is not looked into for flows. */
+  learnValueBytesMax: 256 * 1024,
+  /** Of one step of the fold: events of the home, and about how long it may take. */
+  learnStepEventsMax: 256,
+  learnStepMs: 8,
+  /** How often the record is looked at for closed runs, and how long a process waits at its end. */
+  learnLookMs: 500,
+  learnCloseMsMax: 500,
+  /** Programs whose shape is remembered between runs. */
+  learnShapesMax: 500,
 } as const

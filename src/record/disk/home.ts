@@ -8,6 +8,8 @@ import { syncFolder } from './sync-folder.ts'
 export const homePaths = (home: string) => ({
   database: join(home, 'metier.db'),
   tasks: join(home, 'tasks.db'),
+  /** What was learned: an index that is made from the record. */
+  learn: join(home, 'learn.db'),
   checkpoints: join(home, 'checkpoints.jsonl'),
   blobs: join(home, 'blobs'),
   artifacts: join(home, 'artifacts'),

@@ -47,6 +47,7 @@ export function canonicalOf(source: string): CanonicalProgram {
       return write(JSON.stringify(literal), '?')
     }
     write(`(${node.type}`)
+    const isDirective = 'directive' in node && node.directive !== undefined
     for (const member of Object.keys(node)
       .filter((one) => !ignored.has(one))
       .sort()) {
@@ -55,7 +56,7 @@ export function canonicalOf(source: string): CanonicalProgram {
       const isName = member === 'property' || (member === 'key' && node.type === 'Property')
       write(` ${member}:`)
       const isComputed = 'computed' in node && node.computed === true
-      visitValue(node[member as keyof AnyNode], below, isName && !isComputed)
+      visitValue(node[member as keyof AnyNode], below, (isName && !isComputed) || isDirective)
     }
     write(')')
   }

@@ -65,7 +65,8 @@ export async function execute(parts: Parts, input: unknown, caller: Caller): Pro
   const request = readInput(input, caller)
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
   if (request.plan === null) return suggest(parts.catalog, request.intent!)
-  const { actor, traceparent } = caller
+  const { traceparent } = caller
+  const actor = actorOf(caller)
   const { key } = request
   const scoped = key === undefined ? {} : { key: scopedKey(key, caller) }
   const asked = { ...request, ...scoped, plan: request.plan, actor, ...(traceparent && { traceparent }) }
@@ -83,7 +84,8 @@ export type Pursuit = { plan: JsonObject; goal: string } & Pick<RunRequest, 'per
 /** A session of the agent: no other way leads to a plan of its kind. */
 export async function pursue(parts: Parts, pursuit: Pursuit, caller: Caller): Promise<ExecuteAnswer> {
   const { plan: agent, goal, ...narrowing } = pursuit
-  const { actor, traceparent } = caller
+  const { traceparent } = caller
+  const actor = actorOf(caller)
   const plan = { kind: 'agent', agent } as const
   const request = { plan, intent: goal, args: {}, actor, ...narrowing, ...(traceparent && { traceparent }) }
   return settle(parts, await parts.engine.start({ ...request, ...liveOf(caller) }), caller, caller.waitMs ?? null)
@@ -99,6 +101,9 @@ async function startOrHolder({ engine }: Parts, request: AskedRequest): Promise<
     return holder
   }
 }
+
+/** As it stands on the record: what was learned from a subject stays with it. */
+const actorOf = ({ actor, subject }: Caller): Actor => (subject === undefined ? actor : { ...actor, subject })
 
 const liveOf = ({ attendant }: Caller) => (attendant === undefined ? {} : { attendant })
 
@@ -169,7 +174,7 @@ export async function forkRun(
   const { calls } = viewRun(parts.store, run)
   const most = calls.filter(({ call }) => !call.includes('.')).length
   if (!Number.isInteger(at) || at < 1 || at > most) throw invalid('at', `the run has calls 1 to ${most}`, at)
-  return settle(parts, await parts.engine.fork(run, at, args, caller.actor), caller, caller.waitMs ?? null)
+  return settle(parts, await parts.engine.fork(run, at, args, actorOf(caller)), caller, caller.waitMs ?? null)
 }
 
 /** What a fresh program does with the recorded results, against what it did then. */

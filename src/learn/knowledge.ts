@@ -1,0 +1,172 @@
+/**
+ * What is known from the record, as those who rank, suggest and verify read it: rows of learn.db in
+ * memory, looked at again when the file has moved on.
+ */
+import { type CapabilitySource, type Effect, type Json, type JsonObject, limits } from '#model'
+import type { EdgeType } from './edge.ts'
+import { type RowKind, type Rows, rowKinds, type StoredRow } from './rows.ts'
+
+/** A closed run. `tools` in the order in which they were issued, with `cap:` ids. */
+export type PastRun = {
+  run: string
+  /** The number of its `run.closed`, which orders runs. */
+  n: number
+  at: string
+  intent: string | null
+  subject: string | null
+  kind: 'code' | 'dag' | 'agent' | 'capability'
+  status: 'done' | 'failed' | 'cancelled'
+  teaches: 'capability' | 'rates'
+  tools: string[]
+  /** Of calls that failed: the code of the last failure, by tool. */
+  codes?: Record<string, string>
+  shape?: string
+  ms: number
+}
+
+export type Coverage = 'strict' | 'partial' | 'optional'
+export type EdgeSource = 'declared' | 'observed' | 'inferred'
+
+export type Edge = {
+  from: string
+  to: string
+  type: EdgeType
+  source: EdgeSource
+  count: number
+  confidence: number
+  fields?: { from: string; to: string; count: number }[]
+  coverage?: Coverage
+}
+
+/** How a tool did: in how many runs, how often, where in them, and beside which others. */
+export type ToolStats = {
+  runs: number
+  calls: number
+  successes: number
+  codes: Record<string, number>
+  positions: { first: number; middle: number; last: number }
+  with: Record<string, number>
+}
+
+export type Example = { run: string; call: string; subject: string | null; input: Json; output: Json }
+
+export type ShapeRun = { run: string; intent: string; literals: Json[]; args: Json; ms: number; ok: boolean }
+
+/** Runs of one subject whose programs differ in nothing but names, formatting and literals. */
+export type Shape = {
+  digest: string
+  subject: string | null
+  kind: 'code' | 'dag'
+  runs: ShapeRun[]
+  /** How many there were, of which `runs` has the oldest and the newest. */
+  count: number
+  tools: string[]
+  /** Of the first run: its program, or the JSON text of its tasks. */
+  code: string
+}
+
+export type CapabilityStatus = 'candidate' | 'verified' | 'stale' | 'demoted' | 'disabled' | 'forgotten'
+
+export type Capability = {
+  name: string
+  version: number
+  intent: string
+  subject: string | null
+  source: CapabilitySource
+  digest: string
+  shape: string
+  parametersSchema: JsonObject
+  tools: Record<string, string>
+  effect: Effect | null
+  servers: string[]
+  runs: string[]
+  imported?: true
+  learnedAt: string
+  status: CapabilityStatus
+  /** Why it has its status; null of one that nothing happened to. */
+  reason: string | null
+  /** What it was before a human disabled it. */
+  before?: CapabilityStatus
+  verifiedBy: { how: ('rehearsed' | 'executed')[]; runs: string[]; at: string } | null
+}
+
+/** One execution of a capability: as the plan of a run (`call` is empty), or as a call. */
+export type Use = { run: string; call: string; at: string; success: boolean; ms: number }
+
+export type Knowledge = {
+  /** In the order in which they were closed; the newest where there are more than memory is for. */
+  readonly runs: readonly PastRun[]
+  tool(id: string): ToolStats | undefined
+  edges(): Edge[]
+  examplesOf(tool: string): Example[]
+  /** Without those that a human had forgotten. */
+  capabilities(): Capability[]
+  /** The newest version where none is given. */
+  capability(name: string, version?: number): Capability | undefined
+  shapes(): Shape[]
+  usesOf(capability: string, version?: number): Use[]
+}
+
+export const keyOf = (...parts: (string | number)[]) => parts.join('\0')
+
+type Tables = Record<RowKind, Map<string, Json>>
+
+/** Reads what changed since it was last asked; never more than the file holds. */
+export function openKnowledge(rows: Rows): () => Knowledge {
+  let tables = emptyTables()
+  let position = { seq: -1, n: -1, hash: '' }
+  let known: Knowledge | undefined
+  return () => {
+    const now = rows.position()
+    if (known !== undefined && now.seq === position.seq && now.hash === position.hash) return known
+    const isOlder = now.seq < position.seq
+    if (isOlder) tables = emptyTables()
+    for (const row of rows.changedSince(isOlder ? -1 : position.n)) apply(tables, row)
+    position = now
+    known = knowledgeOf(tables)
+    return known
+  }
+}
+
+function emptyTables(): Tables {
+  return Object.fromEntries(rowKinds.map((kind) => [kind, new Map()])) as Tables
+}
+
+function apply(tables: Tables, { kind, key, value }: StoredRow): void {
+  if (value === null) tables[kind].delete(key)
+  else tables[kind].set(key, value)
+}
+
+function knowledgeOf(tables: Tables): Knowledge {
+  const list = <Value>(kind: RowKind, parts: (key: string) => object): Value[] =>
+    [...tables[kind]].map(([key, value]) => ({ ...parts(key), ...(value as object) }) as Value)
+  const runs = list<PastRun>('run', (run) => ({ run }))
+    .sort((left, right) => left.n - right.n)
+    .slice(-limits.learnRunsMax)
+  const all = list<Capability>('capability', () => ({})).sort((left, right) => left.version - right.version)
+  const capabilities = all.filter(({ status }) => status !== 'forgotten')
+  return {
+    runs,
+    tool: (id) => tables.tool.get(id) as ToolStats | undefined,
+    edges: () => list<Edge>('edge', edgeParts),
+    examplesOf: (tool) => (tables.example.get(tool) ?? []) as unknown as Example[],
+    capabilities: () => capabilities,
+    capability: (name, version) =>
+      capabilities.findLast((one) => one.name === name && (version === undefined || one.version === version)),
+    shapes: () => list<Shape>('shape', (digest) => ({ digest })),
+    usesOf: (name, version) =>
+      list<Use & { of: string }>('use', useParts)
+        .filter(({ of }) => (version === undefined ? of.startsWith(`${name}@`) : of === `${name}@${version}`))
+        .map(({ of: _, ...use }) => use),
+  }
+}
+
+function edgeParts(key: string): object {
+  const [from, to, type, source] = key.split('\0')
+  return { from, to, type, source }
+}
+
+function useParts(key: string): object {
+  const [of, run, call] = key.split('\0')
+  return { of, run, call }
+}

@@ -1,0 +1,146 @@
+/**
+ * Learning from one home: follows its record after the fact, a step at a time, and never on the way
+ * of a call. Several processes of a home share the file; one of them makes each step.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { homeChain, limits } from '#model'
+import { homePaths, type Store } from '#record'
+import { foldEvent } from './fold.ts'
+import { type Knowledge, openKnowledge } from './knowledge.ts'
+import { openRows, type Position, type Rows, rowKinds, type StoredRow, start } from './rows.ts'
+
+export type LearnStatus = {
+  enabled: boolean
+  /** The number of the home's event up to which was folded, and of its last. */
+  n: number
+  of: number
+  digest: string
+  rows: Record<string, number>
+}
+
+export type Learner = {
+  /** Until everything that is on the record is folded; how many events of the home were read. */
+  catchUp(signal?: AbortSignal): Promise<number>
+  knowledge(): Knowledge
+  status(): LearnStatus
+  /** Makes everything anew from the record. */
+  rebuild(signal?: AbortSignal): Promise<void>
+  /** Folds what is there and puts what was learned on the record: then runs may be purged. */
+  beforePurge(): Promise<void>
+  close(): Promise<void>
+}
+
+type LearnerOptions = { store: Store; enabled: boolean; log?: (line: string) => void; file?: string }
+
+export function openLearner({ store, enabled, log = () => {}, file }: LearnerOptions): Learner {
+  const rows = openRows(file ?? homePaths(store.home).learn, log)
+  const knowledge = openKnowledge(rows)
+  checkPosition(rows, store, log)
+
+  const catchUp = async (signal?: AbortSignal): Promise<number> => {
+    let events = 0
+    while (signal?.aborted !== true) {
+      const read = step(rows, store)
+      if (read === 0) break
+      events += read
+      await nextTurn() // between steps this process does what it was started for
+    }
+    return events
+  }
+  const rebuild = async (signal?: AbortSignal) => {
+    begin(rows, store)
+    await catchUp(signal)
+  }
+  return {
+    catchUp: (signal) => (enabled ? catchUp(signal) : Promise.resolve(0)),
+    knowledge,
+    status: () => statusOf(rows, store, enabled),
+    rebuild,
+    async beforePurge() {
+      if (enabled) await catchUp()
+      await putOnRecord(rows, store)
+    },
+    close: async () => rows.close(),
+  }
+}
+
+/** One transaction: a few events of the home, for a few milliseconds. */
+function step(rows: Rows, store: Store): number {
+  let read = 0
+  rows.advance((from, at) => {
+    const until = performance.now() + limits.learnStepMs
+    let position: Position | null = null
+    for (const { seq, hash, event } of store.homeSince(from.seq, limits.learnStepEventsMax)) {
+      at(event.n)
+      foldEvent(rows, event, store)
+      position = { seq, n: event.n, hash }
+      read += 1
+      if (performance.now() > until) break
+    }
+    return position
+  })
+  return read
+}
+
+/** A record that was put back from a backup is another one: what was learned of it is too. */
+function checkPosition(rows: Rows, store: Store, log: (line: string) => void): void {
+  const { seq, hash } = rows.position()
+  if (seq === 0) {
+    if (store.count(homeChain) > 0) begin(rows, store)
+    return
+  }
+  const [found] = store.homeSince(seq - 1, 1)
+  if (found?.seq === seq && found.hash === hash) return
+  log('learn.db is of another record: it is made anew')
+  begin(rows, store)
+}
+
+type Folded = { rows: [kind: string, key: string, value: StoredRow['value'], n: number][] }
+
+/** From nothing, or from what the record says was learned from runs that were purged since. */
+function begin(rows: Rows, store: Store): void {
+  const folded = store.events(homeChain, { type: 'learn.folded' })
+  const known = new Map<string, StoredRow>()
+  let n = 0
+  for (const event of folded) {
+    if (event.type !== 'learn.folded') continue
+    const state = store.value(event.body.state) as unknown as Folded
+    for (const [kind, key, value, at] of state.rows)
+      known.set(`${kind}\0${key}`, { kind: kind as StoredRow['kind'], key, value, n: at })
+    n = event.body.n
+  }
+  rows.reset([...known.values()], n === 0 ? start : positionAt(store, n))
+}
+
+function positionAt(store: Store, n: number): Position {
+  let seq = 0
+  for (;;) {
+    const events = store.homeSince(seq, 1000)
+    const found = events.find(({ event }) => event.n === n)
+    if (found !== undefined) return { seq: found.seq, n, hash: found.hash }
+    if (events.length === 0) return start
+    seq = events.at(-1)!.seq
+  }
+}
+
+/** The rows that changed since the record was told last; nothing where none did. */
+async function putOnRecord(rows: Rows, store: Store): Promise<void> {
+  const last = store.events(homeChain, { type: 'learn.folded' }).at(-1)
+  const before = last?.type === 'learn.folded' ? last.body.n : 0
+  const changed = rows.changedSince(before)
+  if (changed.length === 0) return
+  const { n } = rows.position()
+  const state = { rows: changed.map(({ kind, key, value, n: at }) => [kind, key, value, at]) } satisfies Folded
+  await store.appendHome('learn.folded', { n, digest: rows.digest(), state })
+}
+
+function statusOf(rows: Rows, store: Store, enabled: boolean): LearnStatus {
+  const counts = rowKinds.map((kind) => [kind, rows.count(kind)])
+  return {
+    enabled,
+    n: rows.position().n,
+    of: store.count(homeChain),
+    digest: rows.digest(),
+    rows: Object.fromEntries(counts),
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Follows the record for learning, beside whatever this process does: looks at it now and then, and
+ * once more before the process ends. What fails is told once, and tried again at the next look.
+ */
+import { type Learner, openLearner } from '#learn'
+import { type Config, limits, toAppError } from '#model'
+import type { Store } from '#record'
+
+export type Following = { learner: Learner; close(): Promise<void> }
+
+export function followRecord(store: Store, { learn }: Config, log: (line: string) => void): Following {
+  const learner = openLearner({ store, enabled: learn.enabled, log })
+  const leaving = new AbortController()
+  let looking: Promise<void> | null = null
+  let isTold = false
+  const look = async (signal: AbortSignal) => {
+    try {
+      await learner.catchUp(signal)
+      isTold = false
+    } catch (error) {
+      if (!isTold) log(`Cannot learn from the record, and will try again: ${toAppError(error).message}`)
+      isTold = true
+    }
+  }
+  const timer = setInterval(() => {
+    looking ??= look(leaving.signal).finally(() => {
+      looking = null
+    })
+  }, limits.learnLookMs).unref()
+  return {
+    learner,
+    async close() {
+      clearInterval(timer)
+      leaving.abort()
+      await looking
+      await look(AbortSignal.timeout(limits.learnCloseMsMax))
+      await learner.close()
+    },
+  }
+}
+
+/** What the runs that go taught is folded, and stands on the record, before they go. */
+export async function foldBeforePurge(store: Store, { learn }: Config): Promise<void> {
+  const learner = openLearner({ store, enabled: learn.enabled })
+  try {
+    await learner.beforePurge()
+  } finally {
+    await learner.close()
+  }
+}
