@@ -34,7 +34,7 @@ export const longFunctions: Record<string, number> = {
   'src/record/chain.ts#openChain': 140,
   'src/record/reader.ts#openReader': 126,
   'src/record/secrets/secrets.ts#openSecrets': 98,
-  'src/record/store.ts#openStore': 133,
+  'src/record/store.ts#openStore': 131,
   'src/record/writer/writer.ts#openWriter': 161,
   'src/run/engine.ts#openEngine': 205,
   'src/run/share-boxes.ts#sharing': 116,

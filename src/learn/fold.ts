@@ -12,7 +12,7 @@ import type { Rows } from './rows.ts'
 import { type PlanShape, shapeOfPlan } from './shape.ts'
 
 /** What of the store a fold reads. */
-export type FoldedRecord = Pick<Store, 'events' | 'value'>
+type FoldedRecord = Pick<Store, 'events' | 'value'>
 
 export function foldEvent(rows: Rows, event: Event, record: FoldedRecord): void {
   switch (event.type) {
@@ -56,7 +56,7 @@ function readLesson(run: string, record: FoldedRecord): Lesson | null {
   }
 }
 
-export function sourceOf({ value }: Pick<Store, 'value'>): LessonSource {
+function sourceOf({ value }: Pick<Store, 'value'>): LessonSource {
   return { value, bytes: (member) => blobOf(member)?.bytes ?? 0 }
 }
 
@@ -86,7 +86,7 @@ function pastRun(lesson: Lesson, n: number, shape: string | null): Omit<PastRun,
 }
 
 /** Calls of tools and capabilities: the engine's own are no tools. */
-export function ownCalls({ calls }: Lesson): LessonCall[] {
+function ownCalls({ calls }: Lesson): LessonCall[] {
   return calls.filter(({ tool }) => tool !== programTool)
 }
 

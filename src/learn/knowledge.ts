@@ -24,10 +24,10 @@ export type PastRun = {
   ms: number
 }
 
-export type Coverage = 'strict' | 'partial' | 'optional'
-export type EdgeSource = 'declared' | 'observed' | 'inferred'
+type Coverage = 'strict' | 'partial' | 'optional'
+type EdgeSource = 'declared' | 'observed' | 'inferred'
 
-export type Edge = {
+type Edge = {
   from: string
   to: string
   type: EdgeType
@@ -65,7 +65,7 @@ export type Shape = {
   code: string
 }
 
-export type CapabilityStatus = 'candidate' | 'verified' | 'stale' | 'demoted' | 'disabled' | 'forgotten'
+type CapabilityStatus = 'candidate' | 'verified' | 'stale' | 'demoted' | 'disabled' | 'forgotten'
 
 export type Capability = {
   name: string
@@ -91,7 +91,7 @@ export type Capability = {
 }
 
 /** One execution of a capability: as the plan of a run (`call` is empty), or as a call. */
-export type Use = { run: string; call: string; at: string; success: boolean; ms: number }
+type Use = { run: string; call: string; at: string; success: boolean; ms: number }
 
 export type Knowledge = {
   /** In the order in which they were closed; the newest where there are more than memory is for. */

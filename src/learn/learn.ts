@@ -10,19 +10,7 @@ export { fieldPairsOf } from './field-pairs.ts'
 export { fillSlots } from './fill-slots.ts'
 export { flowWeights } from './flow-weights.ts'
 export { type ArgumentValue, argumentValuesOf, type FlowFeatures, flowsOf, groupsByCall, sharesOf } from './flows.ts'
-export type {
-  Capability,
-  CapabilityStatus,
-  Edge,
-  Example,
-  Knowledge,
-  PastRun,
-  Shape,
-  ShapeRun,
-  ToolStats,
-  Use,
-} from './knowledge.ts'
-export { type Learner, type LearnStatus, openLearner } from './learner.ts'
+export { type Learner, openLearner } from './learner.ts'
 export { leavesOf } from './leaves.ts'
 export { fitLogistic, type Logistic, predictLogistic } from './logistic.ts'
 export { openCapabilities } from './open-capabilities.ts'

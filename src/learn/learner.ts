@@ -7,9 +7,9 @@ import { homeChain, limits } from '#model'
 import { homePaths, type Store } from '#record'
 import { foldEvent } from './fold.ts'
 import { type Knowledge, openKnowledge } from './knowledge.ts'
-import { openRows, type Position, type Rows, rowKinds, type StoredRow, start } from './rows.ts'
+import { type Position, Rows, rowKinds, type StoredRow, start } from './rows.ts'
 
-export type LearnStatus = {
+type LearnStatus = {
   enabled: boolean
   /** The number of the home's event up to which was folded, and of its last. */
   n: number
@@ -33,7 +33,7 @@ export type Learner = {
 type LearnerOptions = { store: Store; enabled: boolean; log?: (line: string) => void; file?: string }
 
 export function openLearner({ store, enabled, log = () => {}, file }: LearnerOptions): Learner {
-  const rows = openRows(file ?? homePaths(store.home).learn, log)
+  const rows = new Rows(file ?? homePaths(store.home).learn, log)
   const knowledge = openKnowledge(rows)
   checkPosition(rows, store, log)
 

@@ -31,7 +31,7 @@ export type LessonCall = {
 }
 
 /** A pure operation of a program (`code:filter`), at the number of its turn's event. */
-export type LessonOperation = { operation: string; program: string; n: number }
+type LessonOperation = { operation: string; program: string; n: number }
 
 export type LessonPlan = { kind: 'code'; code: string } | { kind: 'dag'; tasks: DagTask[] } | { kind: 'agent' }
 

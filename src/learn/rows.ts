@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Json } from '#model'
 
 export const rowKinds = ['run', 'edge', 'tool', 'example', 'shape', 'capability', 'use'] as const
@@ -17,29 +17,8 @@ export type StoredRow = { kind: RowKind; key: string; value: Json | null; n: num
 /** The event of the home up to which was folded; `hash` tells it from that of a restored record. */
 export type Position = { seq: number; n: number; hash: string }
 
-export type Rows = {
-  get<Value>(kind: RowKind, key: string): Value | undefined
-  put(kind: RowKind, key: string, value: object): void
-  remove(kind: RowKind, key: string): void
-  all<Value>(kind: RowKind): { key: string; value: Value }[]
-  count(kind: RowKind): number
-  /** Also those that were removed. */
-  changedSince(n: number): StoredRow[]
-  position(): Position
-  /**
-   * One step of the fold: false where another process is at it. What `step` puts is written
-   * together with the position that it answers; null: nothing was found, nothing is written.
-   */
-  advance(step: (from: Position, at: (n: number) => void) => Position | null): boolean
-  /** Empties everything, and begins with these rows. */
-  reset(rows: readonly StoredRow[], position: Position): void
-  /** SHA-256 over kind, key and value of all rows in the order of their keys. */
-  digest(): string
-  close(): void
-}
-
 /** A change of what rows hold, or of how they are derived, is a new version. */
-export const learnVersion = 1
+const learnVersion = 1
 
 export const start: Position = { seq: 0, n: 0, hash: '' }
 
@@ -51,97 +30,144 @@ const tables = `
   PRAGMA user_version = ${learnVersion};
 `
 
-/** `log` hears why a file was begun again. */
-export function openRows(file: string, log: (line: string) => void = () => {}): Rows {
-  const database = openDatabase(file, log)
-  const get = database.prepare('SELECT value FROM row WHERE kind = ? AND key = ?')
-  const put = database.prepare('INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)')
-  const list = database.prepare('SELECT key, value FROM row WHERE kind = ? AND value IS NOT NULL ORDER BY key')
-  const changed = database.prepare('SELECT kind, key, value, n FROM row WHERE n > ? ORDER BY kind, key')
-  const counted = database.prepare('SELECT count(*) AS rows FROM row WHERE kind = ? AND value IS NOT NULL')
-  const everything = database.prepare('SELECT kind, key, value FROM row WHERE value IS NOT NULL ORDER BY kind, key')
-  const where = database.prepare('SELECT seq, n, hash FROM meta')
-  const move = database.prepare('UPDATE meta SET seq = ?, n = ?, hash = ?')
-  /** Rows that this step has read or written: each is parsed and written once. */
-  const seen = new Map<string, { kind: RowKind; key: string; value: unknown; n: number | null }>()
-  let n = 0
+type Seen = { kind: RowKind; key: string; value: unknown; n: number | null }
 
-  const position = () => ({ ...where.get() }) as Position
-  const flush = () => {
-    for (const { kind, key, value, n: at } of seen.values())
-      if (at !== null) put.run(kind, key, value === undefined ? null : JSON.stringify(value), at)
-    seen.clear()
+/** The open file. Rows are put within a step of the fold, and read at any time. */
+export class Rows {
+  readonly #database: DatabaseSync
+  readonly #get: StatementSync
+  readonly #put: StatementSync
+  /** Rows that this step has read or written: each is parsed and written once. */
+  readonly #seen = new Map<string, Seen>()
+  /** The number of the home's event that is being folded. */
+  #n = 0
+
+  /** `log` hears why a file was begun again. */
+  constructor(file: string, log: (line: string) => void = () => {}) {
+    this.#database = openDatabase(file, log)
+    this.#get = this.#database.prepare('SELECT value FROM row WHERE kind = ? AND key = ?')
+    this.#put = this.#database.prepare('INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)')
   }
-  const inTransaction = (work: () => void) => {
+
+  get<Value>(kind: RowKind, key: string): Value | undefined {
+    return this.#known(kind, key).value as Value | undefined
+  }
+
+  put(kind: RowKind, key: string, value: object): void {
+    Object.assign(this.#known(kind, key), { value, n: this.#n })
+  }
+
+  remove(kind: RowKind, key: string): void {
+    const row = this.#known(kind, key)
+    if (row.value !== undefined) Object.assign(row, { value: undefined, n: this.#n })
+  }
+
+  #known(kind: RowKind, key: string): Seen {
+    const name = `${kind}\0${key}`
+    const found = this.#seen.get(name)
+    if (found !== undefined) return found
+    const text = this.#get.get(kind, key)?.value
+    const row = { kind, key, value: typeof text === 'string' ? JSON.parse(text) : undefined, n: null }
+    if (this.#database.isTransaction) this.#seen.set(name, row)
+    return row
+  }
+
+  all<Value>(kind: RowKind): { key: string; value: Value }[] {
+    if (this.#database.isTransaction) this.#flush()
+    const rows = this.#database.prepare('SELECT key, value FROM row WHERE kind = ? AND value IS NOT NULL ORDER BY key')
+    return rows.all(kind).map(({ key, value }) => ({ key: key as string, value: JSON.parse(value as string) as Value }))
+  }
+
+  count(kind: RowKind): number {
+    const counted = this.#database.prepare('SELECT count(*) AS rows FROM row WHERE kind = ? AND value IS NOT NULL')
+    return counted.get(kind)!.rows as number
+  }
+
+  /** Also those that were removed. */
+  changedSince(n: number): StoredRow[] {
+    const rows = this.#database.prepare('SELECT kind, key, value, n FROM row WHERE n > ? ORDER BY kind, key')
+    return rows.all(n).map((row) => {
+      return { ...row, value: row.value === null ? null : JSON.parse(row.value as string) } as StoredRow
+    })
+  }
+
+  position(): Position {
+    return { ...this.#database.prepare('SELECT seq, n, hash FROM meta').get() } as Position
+  }
+
+  /**
+   * One step of the fold: false where another process is at it. What `step` puts is written
+   * together with the position that it answers; null: nothing was found. It says by `at` which
+   * event of the home it folds.
+   */
+  advance(step: (from: Position, at: (n: number) => void) => Position | null): boolean {
+    if (!this.#begin()) return false
+    let isMoved = false
+    this.#commit(() => {
+      const to = step(this.position(), (n) => {
+        this.#n = n
+      })
+      isMoved = to !== null
+      this.#flush()
+      if (to !== null) this.#move(to)
+    })
+    return isMoved
+  }
+
+  /** Empties everything, and begins with these rows. */
+  reset(rows: readonly StoredRow[], position: Position): void {
+    this.#database.exec('BEGIN IMMEDIATE')
+    this.#commit(() => {
+      this.#database.exec('DELETE FROM row')
+      for (const { kind, key, value, n } of rows) this.#write(kind, key, value, n)
+      this.#move(position)
+    })
+  }
+
+  /** SHA-256 over kind, key and value of all rows in the order of their keys. */
+  digest(): string {
+    const hash = createHash('sha256')
+    const rows = this.#database.prepare('SELECT kind, key, value FROM row WHERE value IS NOT NULL ORDER BY kind, key')
+    for (const { kind, key, value } of rows.iterate()) hash.update(`${kind}\0${key}\0${value}\n`)
+    return hash.digest('hex')
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #begin(): boolean {
     try {
-      work()
-      database.exec('COMMIT')
+      this.#database.exec('BEGIN IMMEDIATE')
+      return true
     } catch (error) {
-      seen.clear()
-      if (database.isTransaction) database.exec('ROLLBACK')
+      if (isBusy(error)) return false
       throw error
     }
   }
-  const known = (kind: RowKind, key: string) => {
-    const name = `${kind}\0${key}`
-    const found = seen.get(name)
-    if (found !== undefined) return found
-    const text = get.get(kind, key)?.value as string | null | undefined
-    const row = { kind, key, value: typeof text === 'string' ? JSON.parse(text) : undefined, n: null as number | null }
-    if (database.isTransaction) seen.set(name, row)
-    return row
+
+  #commit(work: () => void): void {
+    try {
+      work()
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      this.#seen.clear()
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw error
+    }
   }
-  return {
-    get: <Value>(kind: RowKind, key: string) => known(kind, key).value as Value | undefined,
-    put: (kind, key, value) => void Object.assign(known(kind, key), { value, n }),
-    remove(kind, key) {
-      const row = known(kind, key)
-      if (row.value !== undefined) Object.assign(row, { value: undefined, n })
-    },
-    all<Value>(kind: RowKind) {
-      if (database.isTransaction) flush()
-      return list.all(kind).map(({ key, value }) => {
-        return { key: key as string, value: JSON.parse(value as string) as Value }
-      })
-    },
-    count: (kind) => counted.get(kind)!.rows as number,
-    changedSince: (after) =>
-      changed.all(after).map((row) => {
-        return { ...row, value: row.value === null ? null : JSON.parse(row.value as string) } as StoredRow
-      }),
-    position,
-    advance(step) {
-      try {
-        database.exec('BEGIN IMMEDIATE')
-      } catch (error) {
-        if (isBusy(error)) return false
-        throw error
-      }
-      let isMoved = false
-      inTransaction(() => {
-        const to = step(position(), (at) => {
-          n = at
-        })
-        isMoved = to !== null
-        flush()
-        if (to !== null) move.run(to.seq, to.n, to.hash)
-      })
-      return isMoved
-    },
-    reset(rows, { seq, n: at, hash }) {
-      database.exec('BEGIN IMMEDIATE')
-      inTransaction(() => {
-        database.exec('DELETE FROM row')
-        for (const row of rows) put.run(row.kind, row.key, row.value === null ? null : JSON.stringify(row.value), row.n)
-        move.run(seq, at, hash)
-      })
-    },
-    digest() {
-      const hash = createHash('sha256')
-      for (const { kind, key, value } of everything.iterate()) hash.update(`${kind}\0${key}\0${value}\n`)
-      return hash.digest('hex')
-    },
-    close: () => database.close(),
+
+  #flush(): void {
+    for (const { kind, key, value, n } of this.#seen.values()) if (n !== null) this.#write(kind, key, value ?? null, n)
+    this.#seen.clear()
+  }
+
+  #write(kind: RowKind, key: string, value: unknown, n: number): void {
+    this.#put.run(kind, key, value === null ? null : JSON.stringify(value), n)
+  }
+
+  #move({ seq, n, hash }: Position): void {
+    this.#database.prepare('UPDATE meta SET seq = ?, n = ?, hash = ?').run(seq, n, hash)
   }
 }
 

@@ -82,9 +82,6 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   )
   const rareHash = database.prepare(`SELECT hash FROM event WHERE ${indexedHomeEvents} AND type = ? AND n = ?`)
   const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
-  const homeAfter = database.prepare(
-    `SELECT seq, hash, line FROM event WHERE seq > ? AND run = '${homeChain}' ORDER BY seq LIMIT ?`,
-  )
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
@@ -162,10 +159,6 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     },
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
     eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
-    homeSince: (seq: number, limit: number): HomeEvent[] =>
-      homeAfter.all(seq, limit).map(({ seq: at, hash, line }) => {
-        return { seq: at as number, hash: hash as string, event: parsed(line) }
-      }),
     text: textOf,
     value: <Value>(member: Stored<Value>): Value => (blobOf(member) ? JSON.parse(textOf(member)) : member) as Value,
     previewText(member: Stored<unknown>, characters: number) {
@@ -186,6 +179,24 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       })
     },
     ...openApprovalReads(database, blobText),
+    ...openHomeReads(database, parsed, isAlive),
+  }
+}
+
+/** What is about the home and not about one run. */
+function openHomeReads(
+  database: DatabaseSync,
+  parsed: (line: unknown) => Event,
+  isAlive: (process: ProcessId) => boolean,
+) {
+  const after = database.prepare(
+    `SELECT seq, hash, line FROM event WHERE seq > ? AND run = '${homeChain}' ORDER BY seq LIMIT ?`,
+  )
+  return {
+    homeSince: (from: number, limit: number): HomeEvent[] =>
+      after.all(from, limit).map(({ seq, hash, line }) => {
+        return { seq: seq as number, hash: hash as string, event: parsed(line) }
+      }),
     stats: () => readStats(database, isAlive),
   }
 }

@@ -104,10 +104,8 @@ export type Store = {
   checkpoint(): Promise<{ n: number; heads: number }>
   /** Removes a finished run; the record says at whose word. */
   purge(run: RunId, by: PurgedBy): Promise<void>
-  /** Whether anything was finished more than so many days ago. */
-  hasExpired(days: number): boolean
-  /** Purges what was finished more than so many days ago. */
-  expire(days: number, by: PurgedBy): Promise<RunId[]>
+  /** Purges what was finished more than so many days ago; `first` comes before, if there is any. */
+  expire(days: number, by: PurgedBy, first?: () => Promise<void>): Promise<RunId[]>
   /** Copies the record while it is in use, and verifies the copy. */
   backup(file: string): Promise<BackedUp>
   stats(): Stats
@@ -186,10 +184,9 @@ export async function openStore({
     await queue.write({ kind: 'purge', run, at: now(), by })
   }
 
-  const expired = (days: number) => reader.finishedBefore(now() - days * 24 * 60 * 60 * 1000)
-
-  async function expire(days: number, by: PurgedBy): Promise<RunId[]> {
-    const old = expired(days)
+  async function expire(days: number, by: PurgedBy, first?: () => Promise<void>): Promise<RunId[]> {
+    const old = reader.finishedBefore(now() - days * 24 * 60 * 60 * 1000)
+    if (old.length > 0) await first?.()
     for (const run of old) await purge(run, by)
     return old
   }
@@ -243,16 +240,12 @@ export async function openStore({
     isAlive,
     checkpoint,
     purge,
-    hasExpired: (days) => expired(days).length > 0,
     expire,
     async backup(file) {
       const { backUp } = await import('./backup.ts')
       return backUp(home, reader.database, file)
     },
     stats: reader.stats,
-    close() {
-      closed ??= closeOnce()
-      return closed
-    },
+    close: () => (closed ??= closeOnce()),
   }
 }

@@ -26,11 +26,7 @@ export function openKeepVerbs(store: Store, config: Config): KeepVerbs {
       await foldFirst()
       await store.purge(run, { who: actor.name, from: actor.kind })
     },
-    async expire(days) {
-      if (!store.hasExpired(days)) return []
-      await foldFirst()
-      return store.expire(days, { who: 'retention', from: 'engine' })
-    },
+    expire: (days) => store.expire(days, { who: 'retention', from: 'engine' }, foldFirst),
     backup: (file) => store.backup(file),
     async storeArtifact(input) {
       const artifacts = await openArtifacts(config)

@@ -37,8 +37,7 @@ export async function openMovingVerbs(
   const options = { store, baseEnv, log, openEngine, capabilities, kit }
   const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations
-  const following = followRecord(store, config, log)
-  const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}
+  const beside = workBeside(store, config, log)
   const leaving = new AbortController()
   const parts = {
     store,
@@ -58,8 +57,7 @@ export async function openMovingVerbs(
   const close = async () => {
     await releaseRuns()
     await generations.close()
-    await endProjection()
-    await following.close()
+    await beside.close()
     await record.close()
   }
   const isolation = () => generations.boxes().isolation()
@@ -115,5 +113,18 @@ function openRunVerbs(parts: Parts): RunVerbs {
     // By the policy that holds now, which may be of a later configuration than the record was
     // opened with.
     withPlannedTools: (approvals) => withPlannedTools(parts, approvals),
+  }
+}
+
+/** What a process does with the record beside moving runs; it ends with one last look. */
+function workBeside(store: Store, config: Config, log: (line: string) => void) {
+  const following = followRecord(store, config, log)
+  const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}
+  return {
+    learner: following.learner,
+    async close() {
+      await endProjection()
+      await following.close()
+    },
   }
 }

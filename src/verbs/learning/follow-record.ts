@@ -6,7 +6,7 @@ import { type Learner, openLearner } from '#learn'
 import { type Config, limits, toAppError } from '#model'
 import type { Store } from '#record'
 
-export type Following = { learner: Learner; close(): Promise<void> }
+type Following = { learner: Learner; close(): Promise<void> }
 
 export function followRecord(store: Store, { learn }: Config, log: (line: string) => void): Following {
   const learner = openLearner({ store, enabled: learn.enabled, log })

@@ -1,2 +1,2 @@
-/** Learning beside what this process does: the record is followed, and what it taught can be read. */
-export { type Following, foldBeforePurge, followRecord } from './follow-record.ts'
+/** Learning beside what this process does: it follows the record, and folds before a purge. */
+export { foldBeforePurge, followRecord } from './follow-record.ts'
