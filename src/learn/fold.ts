@@ -5,7 +5,8 @@
  */
 import { AppError, type Event, limits, programTool, type RunId } from '#model'
 import { blobOf, type Store } from '#record'
-import type { Capability, Example, PastRun, Shape, ShapeRun, ToolStats } from './knowledge.ts'
+import { applyToCapabilities, type Capability, capabilityEvents } from './capability-status.ts'
+import type { Example, PastRun, Shape, ShapeRun, ToolStats } from './knowledge.ts'
 import { keyOf } from './knowledge.ts'
 import { type Lesson, type LessonCall, type LessonSource, lessonOf } from './lesson.ts'
 import type { Rows } from './rows.ts'
@@ -15,23 +16,15 @@ import { type PlanShape, shapeOfPlan } from './shape.ts'
 type FoldedRecord = Pick<Store, 'events' | 'value'>
 
 export function foldEvent(rows: Rows, event: Event, record: FoldedRecord): void {
-  switch (event.type) {
-    case 'run.closed':
-      return foldRun(rows, event, record)
-    case 'run.purged':
-      return event.body.who === 'retention' ? undefined : forgetRun(rows, event.body.run)
-    case 'tool.changed':
-    case 'tool.accepted':
-      return markStale(rows, event.body.tool, event.body.digest)
-    case 'capability.learned':
-      return addCapability(rows, event)
-    case 'capability.verified':
-      return verify(rows, event)
-    case 'capability.changed':
-      return change(rows, event)
-    default:
-      return
-  }
+  if (event.type === 'run.closed') foldRun(rows, event, record)
+  // Retention keeps what was learned; the rest is the word of a human.
+  else if (event.type === 'run.purged' && event.body.from !== 'engine') forgetRun(rows, event.body.run)
+  if (capabilityEvents.some((type) => type === event.type)) foldCapabilities(rows, event)
+}
+
+function foldCapabilities(rows: Rows, event: Event): void {
+  const table = new Map(rows.all<Capability>('capability').map(({ key, value }) => [key, value]))
+  for (const key of applyToCapabilities(table, event)) rows.put('capability', key, table.get(key)!)
 }
 
 function foldRun(rows: Rows, { n, body }: Event<'run.closed'>, record: FoldedRecord): void {
@@ -171,60 +164,5 @@ function forgetRun(rows: Rows, run: string): void {
     if (kept.length === 0) rows.remove('shape', key)
     else rows.put('shape', key, { ...value, runs: kept })
   }
-  for (const { key, value } of rows.all<Capability>('capability')) {
-    if (!value.runs.includes(run)) continue
-    const runs = value.runs.filter((one) => one !== run)
-    const isLeft = runs.length > 0 || value.status !== 'verified'
-    const stale = isLeft ? {} : { status: 'stale', reason: 'the runs that it was verified by were purged' }
-    rows.put('capability', key, { ...value, runs, ...stale })
-  }
   rows.remove('run', run)
-}
-
-/** What was verified with another definition of a tool has to be verified again. */
-function markStale(rows: Rows, tool: string, digest: string): void {
-  for (const { key, value } of rows.all<Capability>('capability')) {
-    const isPinned = value.tools[tool] !== undefined && value.tools[tool] !== digest
-    if (!isPinned || value.status !== 'verified') continue
-    rows.put('capability', key, { ...value, status: 'stale', reason: `the definition of ${tool} changed` })
-  }
-}
-
-const capabilityKey = (name: string, version: number) => `${name}@${version}`
-
-/** The second of two equal words changes nothing, nor does another one under the same name. */
-function addCapability(rows: Rows, { at, body }: Event<'capability.learned'>): void {
-  const { capability: name, ...rest } = body
-  const key = capabilityKey(name, body.version)
-  if (rows.get('capability', key) !== undefined) return
-  const began = { learnedAt: at, status: 'candidate', reason: null, verifiedBy: null }
-  rows.put('capability', key, { name, ...rest, ...began })
-}
-
-function verify(rows: Rows, { at, body }: Event<'capability.verified'>): void {
-  const key = capabilityKey(body.capability, body.version)
-  const known = rows.get<Capability>('capability', key)
-  if (known === undefined || known.digest !== body.digest) return
-  if (known.status === 'disabled' || known.status === 'forgotten') return
-  const { how, runs, tools } = body
-  rows.put('capability', key, { ...known, tools, status: 'verified', reason: null, verifiedBy: { how, runs, at } })
-}
-
-function change(rows: Rows, { body }: Event<'capability.changed'>): void {
-  const { capability: name, version, status, why } = body
-  for (const { key, value } of rows.all<Capability>('capability')) {
-    if (value.name !== name || (version !== undefined && value.version !== version)) continue
-    if (value.status === 'forgotten') continue
-    rows.put('capability', key, changed(value, status, why))
-  }
-}
-
-/** What a human disabled stays so until one enables it; then it is what it was. */
-function changed(value: Capability, status: Event<'capability.changed'>['body']['status'], why: string): Capability {
-  const { before, ...rest } = value
-  if (status === 'disabled') return { ...rest, before: before ?? value.status, status, reason: why }
-  if (status === 'enabled')
-    return value.status === 'disabled' ? { ...rest, status: before ?? 'candidate', reason: null } : value
-  if (value.status === 'disabled' && status !== 'forgotten') return { ...value, before: status }
-  return { ...rest, status, reason: why }
 }

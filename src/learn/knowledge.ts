@@ -2,7 +2,8 @@
  * What is known from the record, as those who rank, suggest and verify read it: rows of learn.db in
  * memory, looked at again when the file has moved on.
  */
-import { type CapabilitySource, type Effect, type Json, type JsonObject, limits } from '#model'
+import { type Json, limits } from '#model'
+import type { Capability } from './capability-status.ts'
 import type { EdgeType } from './edge.ts'
 import { type RowKind, type Rows, rowKinds, type StoredRow } from './rows.ts'
 
@@ -63,31 +64,6 @@ export type Shape = {
   tools: string[]
   /** Of the first run: its program, or the JSON text of its tasks. */
   code: string
-}
-
-type CapabilityStatus = 'candidate' | 'verified' | 'stale' | 'demoted' | 'disabled' | 'forgotten'
-
-export type Capability = {
-  name: string
-  version: number
-  intent: string
-  subject: string | null
-  source: CapabilitySource
-  digest: string
-  shape: string
-  parametersSchema: JsonObject
-  tools: Record<string, string>
-  effect: Effect | null
-  servers: string[]
-  runs: string[]
-  imported?: true
-  learnedAt: string
-  status: CapabilityStatus
-  /** Why it has its status; null of one that nothing happened to. */
-  reason: string | null
-  /** What it was before a human disabled it. */
-  before?: CapabilityStatus
-  verifiedBy: { how: ('rehearsed' | 'executed')[]; runs: string[]; at: string } | null
 }
 
 /** One execution of a capability: as the plan of a run (`call` is empty), or as a call. */
