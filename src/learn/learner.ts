@@ -23,7 +23,7 @@ export type Learner = {
   catchUp(signal?: AbortSignal): Promise<number>
   knowledge(): Knowledge
   status(): LearnStatus
-  /** Makes everything anew from the record. */
+  /** Makes everything again from the record. */
   rebuild(signal?: AbortSignal): Promise<void>
   /** Folds what is there and puts what was learned on the record: then runs may be purged. */
   beforePurge(): Promise<void>
@@ -91,7 +91,7 @@ function checkPosition(rows: Rows, store: Store, log: (line: string) => void): v
   }
   const [found] = store.homeSince(seq - 1, 1)
   if (found?.seq === seq && found.hash === hash) return
-  log('learn.db is of another record: it is made anew')
+  log('learn.db is of another record: it is made again')
   begin(rows, store)
 }
 

@@ -182,10 +182,10 @@ function openDatabase(file: string, log: (line: string) => void): DatabaseSync {
       return database
     }
     database.close()
-    log(`learn.db is of version ${version}, not ${learnVersion}: it is made anew from the record`)
+    log(`learn.db is of version ${version}, not ${learnVersion}: it is made again from the record`)
   } catch (error) {
     if (isBusy(error)) throw error
-    log(`learn.db cannot be read (${(error as Error).message}): it is made anew from the record`)
+    log(`learn.db cannot be read (${(error as Error).message}): it is made again from the record`)
   }
   for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
   const database = connect(file)
