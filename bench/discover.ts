@@ -3,22 +3,25 @@
  * settings. nDCG@10 on every public set whole, beside plain and stemmed BM25; how often its status
  * is wrong in catalogues of 40 to 5,000 tools, with intents of their own and foreign ones; and a
  * hundred tasks as people say them over real servers. `node bench/discover.ts [--json] [--fast]
- * [FOLDER]`; --fast asks every tenth intent only.
+ * [FOLDER]`; --fast asks every tenth intent only. --refit fits the model of the verdict again and
+ * prints it for `src/catalog/search/verdict.ts`, --held-out prints how such a model does on each
+ * family of sets that it knows nothing of; neither asks a gateway.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stem } from '#catalog'
 import { bm25 } from './discover/bm25.ts'
+import { type Catalogue, measured } from './discover/catalogues.ts'
 import { type Door, openCatalogue, openDoor } from './discover/door.ts'
+import { errorsOf, fit, heldOut, mean, samplesOf } from './discover/fit.ts'
 import { sentences } from './discover/sentences.ts'
-import { type Collection, type Item, type Question, readSets, take } from './discover/sets.ts'
+import { type Collection, type Question, readSets } from './discover/sets.ts'
 
 const every = process.argv.includes('--fast') ? 10 : 1
 const bars: { what: string; value: number; bar: string; ok: boolean }[] = []
 const judge = (what: string, value: number, bar: string, ok: boolean) => bars.push({ what, value, bar, ok })
 const percent = (part: number, of: number) => (of === 0 ? 0 : (100 * part) / of)
-const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
 function gain({ gold }: Question, found: readonly string[]): number {
   const discount = (place: number) => 1 / Math.log2(place + 2)
@@ -53,54 +56,6 @@ async function ranking(set: Collection) {
     ours: mean(ours),
     bytes: mean(bytes),
   }
-}
-
-type Catalogue = { name: string; items: Item[]; own: Question[]; foreign: Question[] }
-
-/**
- * Of each set 40 and 400 of its tools and all of them, and two sets together; foreign are the
- * intents of other families.
- */
-function catalogues(sets: readonly Collection[]): Catalogue[] {
-  const foreignTo = (families: string[], round: number) => {
-    const others = sets.filter(({ family }) => !families.includes(family) && !isAlike(family, families))
-    return others.flatMap(({ questions }) => take(questions, Math.ceil(100 / others.length), round))
-  }
-  const some = sets.flatMap((set, round) =>
-    [40, 400, set.corpus.length]
-      .filter((size) => size <= set.corpus.length)
-      .map((size) => {
-        const asked = take(
-          set.questions.filter(({ gold }) => gold.length <= 5),
-          size === 40 ? 25 : 100,
-          round,
-        )
-        const wanted = new Set(asked.flatMap(({ gold }) => gold))
-        const rest = take(set.corpus, set.corpus.length).filter(({ id }) => !wanted.has(id))
-        const items = [...set.corpus.filter(({ id }) => wanted.has(id)), ...rest].slice(0, size)
-        const ids = new Set(items.map(({ id }) => id))
-        const own = set.questions.filter(({ gold }) => gold.every((id) => ids.has(id)))
-        return { name: `${set.name} ${size}`, items, own: take(own, 100, 1), foreign: foreignTo([set.family], round) }
-      }),
-  )
-  const pair = sets.filter(({ name }) => name === 'seal_dev' || name === 'bfcl_live_multiple')
-  return [
-    ...some,
-    {
-      name: pair.map(({ name }) => name).join(' + '),
-      items: pair.flatMap(({ corpus }) => corpus),
-      own: pair.flatMap(({ questions }) => take(questions, 50)),
-      foreign: foreignTo(
-        pair.map(({ family }) => family),
-        3,
-      ),
-    },
-  ]
-}
-
-/** Seal-Tools and NesTools were made in the same way and have tools in common. */
-function isAlike(family: string, families: readonly string[]): boolean {
-  return [family, ...families].filter((name) => name === 'seal' || name === 'nestools').length > 1
 }
 
 async function statuses({ name, items, own, foreign }: Catalogue) {
@@ -171,6 +126,22 @@ async function tasks() {
   return { seen: part(false), heldOut: part(true), bytes: mean(rows.map(({ bytes }) => bytes)) }
 }
 
+async function refit() {
+  const home = mkdtempSync(join(tmpdir(), 'metier-bench-'))
+  const samples = await samplesOf(sets, home).finally(() => rmSync(home, { recursive: true, force: true }))
+  const print = (name: string, { found, nothing, unsure }: ReturnType<typeof errorsOf>) => {
+    const both = (errors: number[]) => `${fixed(mean(errors))}${fixed(Math.max(...errors))}`
+    console.log(name.padEnd(24), both(found), both(nothing), both(unsure))
+  }
+  console.log('mean and worst by catalogue of false found, false nothing_fits, unsure (%)')
+  const { weights, ...cuts } = fit(samples.training, samples.test, () => true)
+  print('fitted', errorsOf(samples.test, weights, cuts))
+  for (const { family, ...errors } of process.argv.includes('--held-out') ? heldOut(samples, sets) : [])
+    print(`without ${family}`, errors)
+  const base = weights.base! - cuts.found
+  console.log({ ...weights, base }, { unsureMin: 1 / (1 + Math.exp(cuts.found - cuts.unsure)) })
+}
+
 const given = process.argv.slice(2).find((argument) => !argument.startsWith('-')) ?? process.env.METIER_BENCH_DATA
 const folder = given ?? join(dirname(dirname(import.meta.dirname)), 'shared', 'bench-data')
 if (!existsSync(join(folder, 'retrieval'))) {
@@ -179,6 +150,10 @@ if (!existsSync(join(folder, 'retrieval'))) {
 }
 const fixed = (number: number) => number.toFixed(1).padStart(7)
 const sets = readSets(folder)
+if (process.argv.includes('--refit') || process.argv.includes('--held-out')) {
+  await refit()
+  process.exit()
+}
 console.log('nDCG@10 through the door: plain BM25, stemmed BM25, ours, ours − stemmed; bytes of an answer')
 const rows: Awaited<ReturnType<typeof ranking>>[] = []
 for (const set of sets) {
@@ -204,7 +179,7 @@ judge('macro: ours − stemmed BM25', macro, '≥ 3', macro >= 3)
 console.log('\nstatus by catalogue: own nothing_fits, own unsure; foreign found, foreign nothing_fits (%)')
 type Judged = Awaited<ReturnType<typeof statuses>> & { wrongFound: number; wrongNothing: number; unsure: number }
 const judged: Judged[] = []
-for (const catalogue of catalogues(sets)) {
+for (const catalogue of measured(sets)) {
   const row = await statuses(catalogue)
   const wrongFound = percent(row.others.found, row.foreign)
   const wrongNothing = percent(row.mine.nothing_fits, row.own)

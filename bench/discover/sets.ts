@@ -29,7 +29,7 @@ function readSet(folder: string, name: string, questions: string): Collection {
 }
 
 /** As an MCP server would list it. Parameters stand as `name: description; name: description`. */
-export function listed({ desc = '', params = '' }: Item, name: string): object {
+export function listed({ desc = '', params = '' }: Item, name: string) {
   const pairs = params.split(';').flatMap((text) => {
     const [parameter = '', ...rest] = text.split(':')
     return parameter.trim() === '' ? [] : [[parameter.trim(), { description: rest.join(':').trim() }]]

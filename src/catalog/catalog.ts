@@ -30,7 +30,7 @@ export { boxWords, type ClientConversation, passableCapabilities } from '#catalo
 export { type Authorize, authorizationFetch, type Logout, openCallback } from '#catalog/oauth'
 export { endOrphansOf } from '#catalog/processes'
 export { declarationsOf, definiteProblems, fitsOutput, problemOf, refersTo, signatureOf } from '#catalog/schema'
-export { type Found, type Hit, type Query, search } from '#catalog/search'
+export { type Found, type Hit, type Query, search, verdictFeatures } from '#catalog/search'
 export type { Attendant, Progress, Question, ServerNotification, ToolList } from '#catalog/tool-server'
 export { type CallOptions, cancelledOf, timeoutOf } from '#catalog/tool-server'
 

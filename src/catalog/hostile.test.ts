@@ -272,12 +272,14 @@ test('passage() of ever more clients opens only so many conversations with a ser
 })
 
 test('boundedFetch() breaks off a message that is too long, and lets a stream of short ones go on for ever', async () => {
+  let broken = 0
   const answering = (type: string, chunks: string[]) => {
     const fetch = boundedFetch(
       async () =>
         new Response(ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk))), {
           headers: { 'content-type': type },
         }),
+      () => broken++,
       100,
     )
     return fetch('http://127.0.0.1/').then((response) => response.text())
@@ -294,4 +296,5 @@ test('boundedFetch() breaks off a message that is too long, and lets a stream of
     assert.equal((await answering('text/event-stream; charset=utf-8', cut)).length, 10 * whole[0]!.length)
     await assert.rejects(answering('text/event-stream', [...whole, event, event]), tooLong)
   }
+  assert.equal(broken, 4)
 })

@@ -226,7 +226,8 @@ export class McpClient {
     } catch (error) {
       if (isSessionLost(wire, error)) this.#retire(line)
       const timedOut = isTimeout(error) && !isBroken
-      const oversized = wire instanceof StdioWire && wire.isOversized ? oversizedOf(tool.id) : null
+      const wasEnded = wire instanceof StdioWire && wire.isOversized
+      const oversized = wasEnded || receipt.isOversized ? oversizedOf(tool.id, wasEnded) : null
       const why = signal.aborted ? cancelledOf(tool.id) : timedOut ? timeoutOf(tool.id, timeoutMs) : oversized
       return failed(tool.id, receipt, why, error, () => this.#unreachable(wire, error), whole)
     } finally {

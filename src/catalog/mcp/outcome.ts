@@ -81,9 +81,9 @@ function errorOf({ code, message, data }: ProtocolError): JsonObject {
 }
 
 /** Whether the tool had its effect is as unknown as before: the message may have been anything. */
-export function oversizedOf(tool: string): AppError {
+export function oversizedOf(tool: string, wasEnded: boolean): AppError {
   const bytesMax = limits.upstreamLineBytesMax
-  const message = `Cannot read what "${tool}" answered: its server sent a message of more than ${bytesMax} bytes, and was ended; ask for less at a time`
+  const message = `Cannot read what "${tool}" answered: its server sent a message of more than ${bytesMax} bytes, ${wasEnded ? 'and was ended' : 'which was not read'}; ask for less at a time`
   return new AppError('RESULT_TOO_LARGE', message, { tool, bytesMax })
 }
 

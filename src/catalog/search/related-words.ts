@@ -3,6 +3,7 @@
  * something may need a reset.
  */
 import { contentWords, stemOf } from '#catalog/index'
+import { kindsOfThings } from './kinds-of-things.ts'
 
 /** Two words for the same thing, wherever tools speak of it. */
 const same = `
@@ -197,6 +198,7 @@ am pm noon midnight > time convert timezone
 bash ls cd grep npm pip yarn python node make docker cargo > command run shell terminal execute
 christmas easter birthday tomorrow yesterday > relative date time
 customers orders products invoices rows tables > sql query database
+forget > delete memory entities
 install > command run
 modified created touched > info metadata changed
 readme > file contents
@@ -217,6 +219,7 @@ const phrases: [phrase: RegExp, words: string][] = [
   [/\bwho (?:wrote|changed|made|did|touched)\b/i, 'author blame'],
   [/\bwhat time\b|\btime is it\b/i, 'current clock timezone'],
   [/\bwhat(?:'s| is| was)? (?:inside|in (?:the )?file)\b/i, 'read contents'],
+  [/\bmouse over\b/i, 'hover'],
   [/\bstep by step\b/i, 'sequential thinking'],
   [/\bat once\b|\ball together\b|\bin one go\b/i, 'multiple batch'],
 ]
@@ -234,6 +237,8 @@ const forms: [form: RegExp, words: string][] = [
 const byStem = new Map<string, Map<string, number>>()
 const sameShare = 0.5
 const relatedShare = 0.2
+/** Who names a thing surely means its kind; the other way round it may be any of many. */
+const oneWayShare = 0.4
 
 function relate(lines: string, share: number): void {
   for (const line of lines.trim().split('\n')) {
@@ -252,7 +257,8 @@ function relateOne(word: string, other: string, share: number): void {
 
 relate(same, sameShare)
 relate(mutual, relatedShare)
-relate(oneWay, relatedShare)
+relate(oneWay, oneWayShare)
+relate(kindsOfThings.replaceAll('\n  ', ' '), oneWayShare)
 
 /**
  * A word of tools, the word of the intent that may stand for it, and what it is worth beside that.

@@ -280,3 +280,22 @@ test('isOneSlip() forgives one letter too many, too few, another, or two swapped
     assert(isOneEdit(typed, 'commit'), typed)
   for (const typed of ['comt', 'commmmit', 'cimmot', 'timmoc']) assert(!isOneEdit(typed, 'commit'), typed)
 })
+
+test('search() finds a tool by the kind of the things that an intent names', () => {
+  const kinds = buildIndex([
+    ...tools,
+    tool('sky:weather', 'Tell the weather of a place.', { place: '' }),
+    tool('money:exchange', 'Exchange one currency into another.', { from: '', to: '' }),
+  ])
+  const first = (intent: string) => search(kinds, { intent, limit: 10 }).results[0]?.tool.id
+  assert.equal(first('is it going to snow in Berlin'), 'sky:weather')
+  assert.equal(first('what is 20 yen in euro'), 'money:exchange')
+})
+
+test('search() is surer where words stand side by side as in the tool, and where more of what it says is asked for', () => {
+  const score = (intent: string) => find(intent).results[0]!.score
+  assert(score('violin counter number zebra piano') > score('violin counter zebra number piano'))
+  const long = buildIndex([tool('a:b', 'Paint a fence. It is what gardeners and painters of gates and walls do.')])
+  const said = (intent: string) => search(long, { intent, limit: 1 }).results[0]!.score
+  assert(said('violin zebra paint a fence') > said('violin zebra gardeners walls'))
+})

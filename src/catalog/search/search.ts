@@ -10,7 +10,7 @@ import { behindSuccessors, byEvidence, type Ranked } from './deprecated.ts'
 import { explainAgainst, explainFor } from './explain.ts'
 import { purposeWords } from './intent.ts'
 import { queryTerms, termWeight } from './query-terms.ts'
-import { evidenceFor, type Occasion, type Status, scoreOf, statusOf, unnamedMax } from './verdict.ts'
+import { evidenceFor, featuresOf, type Occasion, type Status, scoreOf, statusOf, unnamedMax } from './verdict.ts'
 
 export { nearTools } from './near-tools.ts'
 
@@ -62,21 +62,36 @@ export function search(index: Index, { intent, filter = {}, limit }: Query): Fou
 /** The best tools with what speaks for each, best first, and what else their scores depend on. */
 function rank(index: Index, intent: string, filter: Filter, limit: number): { ranked: Ranked[]; occasion: Occasion } {
   const asked = index.segments.filter(({ server }) => filter.server === undefined || server === filter.server)
-  const tools = asked.reduce((sum, segment) => sum + segment.tools.length, 0)
   const accepts = (tool: Tool) => hasEffect(tool, filter.effect)
   const most = Math.max(limit, limits.searchWindowTools)
   const best = candidatesOf(index, asked, intent, most, accepts).sort(byEvidence).slice(0, most)
-  const words = purposeWords(intent)
-  const first = best.slice(0, coveredTools).map(({ tool }) => tool)
-  const coverage = coverageOf(first, intent, words)
-  const occasion = { tools, words: words.length, best: best[0]?.evidence ?? 0, coverage }
+  const weighed = withNames(index, intent, best)
+  const occasion = occasionOf(asked, intent, weighed)
   const named = namedIn(asked, intent, accepts, occasion)
-  const unnamed = best.filter(({ tool }) => !named.has(tool))
-  const weighed = withNames(index, intent, unnamed, evidenceFor(unnamedMax, occasion))
-  const ranked = [...[...named].map(([tool, evidence]) => ({ tool, evidence })), ...weighed].sort(byEvidence)
+  const evidenceMax = evidenceFor(unnamedMax, occasion)
+  const unnamed = weighed
+    .filter(({ tool }) => !named.has(tool))
+    .map(({ tool, evidence }) => ({ tool, evidence: Math.min(evidenceMax, evidence) }))
+  const ranked = [...[...named].map(([tool, evidence]) => ({ tool, evidence })), ...unnamed].sort(byEvidence)
   const toolsOf = (server: string) => asked.find((segment) => segment.server === server)!.tools.filter(accepts)
   const isCalled = (tool: Tool) => isCalledBy(tool, intent)
-  return { ranked: behindSuccessors(ranked, toolsOf, isCalled, evidenceFor(unnamedMax, occasion)), occasion }
+  return { ranked: behindSuccessors(ranked, toolsOf, isCalled, evidenceMax), occasion }
+}
+
+function occasionOf(segments: readonly Segment[], intent: string, ranked: readonly Ranked[]): Occasion {
+  const words = purposeWords(intent)
+  const first = ranked.slice(0, coveredTools).map(({ tool }) => tool)
+  return {
+    tools: segments.reduce((sum, { tools }) => sum + tools.length, 0),
+    words: words.length,
+    best: ranked[0]?.evidence ?? 0,
+    coverage: coverageOf(first, intent, words),
+  }
+}
+
+/** By what the verdict over this intent is made, for whoever fits its model again. */
+export function verdictFeatures(index: Index, intent: string): Record<string, number> {
+  return featuresOf(rank(index, intent, {}, limits.discoverLimitDefault).occasion)
 }
 
 /** The best of every segment by their words. */
@@ -115,15 +130,15 @@ function namedIn(
 
 /**
  * The first of them gain by how much of their name the intent has; those after them keep their
- * place behind. None comes to more than a tool can have that is not called by its name.
+ * place behind.
  */
-function withNames(index: Index, intent: string, ranked: readonly Ranked[], most: number): Ranked[] {
+function withNames(index: Index, intent: string, ranked: readonly Ranked[]): Ranked[] {
   const said = new Set(contentWords(intent).map(stemOf))
   const first = ranked.slice(0, limits.searchWindowTools).map(({ tool, evidence }) => ({
     tool,
-    evidence: Math.min(most, evidence * (1 + nameShare * shareSaid(index, tool, said))),
+    evidence: evidence * (1 + nameShare * shareSaid(index, tool, said)),
   }))
-  const least = first.reduce((sum, { evidence }) => Math.min(sum, evidence), most)
+  const least = first.reduce((sum, { evidence }) => Math.min(sum, evidence), Number.POSITIVE_INFINITY)
   const rest = ranked.slice(first.length).map(({ tool, evidence }) => ({ tool, evidence: Math.min(least, evidence) }))
   return [...first.sort(byEvidence), ...rest]
 }

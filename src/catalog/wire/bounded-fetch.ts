@@ -6,19 +6,26 @@ import type { Transformer } from 'node:stream/web'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { limits } from '#model'
 
-/** A stream of events may go on for ever; there each event is counted, elsewhere the whole. */
-export function boundedFetch(fetch: FetchLike, bytesMax: number = limits.upstreamLineBytesMax): FetchLike {
+/**
+ * A stream of events may go on for ever; there each event is counted, elsewhere the whole.
+ * `oversized` gets the request whose answer was broken off.
+ */
+export function boundedFetch(
+  fetch: FetchLike,
+  oversized: (request: RequestInit | undefined) => void = () => {},
+  bytesMax: number = limits.upstreamLineBytesMax,
+): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
     const { body, status, statusText, headers } = response
     if (body === null) return response
     const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false
-    const counted = body.pipeThrough(new TransformStream(counting(isStream, bytesMax)))
+    const counted = body.pipeThrough(new TransformStream(counting(isStream, bytesMax, () => oversized(init))))
     return new Response(counted, { status, statusText, headers })
   }
 }
 
-function counting(isStream: boolean, bytesMax: number): Transformer<Uint8Array, Uint8Array> {
+function counting(isStream: boolean, bytesMax: number, oversized: () => void): Transformer<Uint8Array, Uint8Array> {
   let bytes = 0
   let tail: Uint8Array = new Uint8Array()
   return {
@@ -26,7 +33,10 @@ function counting(isStream: boolean, bytesMax: number): Transformer<Uint8Array, 
       const rest = isStream ? restAfterEvent(tail, chunk) : null
       bytes = rest ?? bytes + chunk.length
       tail = chunk.subarray(-3)
-      if (bytes > bytesMax) throw new Error(`the server sent a message of more than ${bytesMax} bytes`)
+      if (bytes > bytesMax) {
+        oversized()
+        throw new Error(`the server sent a message of more than ${bytesMax} bytes`)
+      }
       controller.enqueue(chunk)
     },
   }

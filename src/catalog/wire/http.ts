@@ -13,7 +13,10 @@ export class HttpWire extends StreamableHTTPClientTransport {
   readonly #open = new Map<unknown, AbortController>()
 
   constructor(url: string, headers: Record<string, string>, fetch: FetchLike) {
-    super(new URL(url), { requestInit: { headers }, fetch: boundedFetch(fetch) })
+    const oversized = (request?: RequestInit) => {
+      if (typeof request?.body === 'string') this.receipts.oversized(JSON.parse(request.body))
+    }
+    super(new URL(url), { requestInit: { headers }, fetch: boundedFetch(fetch, oversized) })
     this.onmessage = (message) => {
       refuseDeep(message as Record<string, unknown>)
       this.receipts.arrived(message)

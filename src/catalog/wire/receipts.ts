@@ -9,6 +9,8 @@ export type Receipt = {
   state: 'waiting' | 'sent' | 'answered'
   /** Called when the wire knows that no answer will come. */
   lost: () => void
+  /** More came than one message may have, and was not read. */
+  isOversized: boolean
 }
 
 /**
@@ -21,7 +23,7 @@ export class Receipts {
   readonly #byId = new Map<string | number, Receipt>()
 
   expect(args: object, lost: () => void): Receipt {
-    const receipt: Receipt = { state: 'waiting', lost }
+    const receipt: Receipt = { state: 'waiting', lost, isOversized: false }
     this.#byArguments.set(args, receipt)
     return receipt
   }
@@ -40,6 +42,12 @@ export class Receipts {
     receipt.state = 'sent'
     this.#byId.set(message.id, receipt)
     return receipt
+  }
+
+  /** Of the answer to this message; without one, of all that are open. */
+  oversized(message: unknown): void {
+    const { id } = isObject(message) ? message : {}
+    for (const [open, receipt] of this.#byId) if (id === undefined || id === open) receipt.isOversized = true
   }
 
   arrived(message: JSONRPCMessage): void {

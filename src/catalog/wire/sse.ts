@@ -23,7 +23,8 @@ export class SseWire extends SSEClientTransport {
 
   constructor(url: string, headers: Record<string, string>, fetch: FetchLike) {
     const failure: { error?: unknown } = {}
-    super(new URL(url), { requestInit: { headers }, fetch: boundedFetch(fetchOrRefuse(fetch, failure)) })
+    const bounded = boundedFetch(fetchOrRefuse(fetch, failure), () => this.receipts.oversized(null))
+    super(new URL(url), { requestInit: { headers }, fetch: bounded })
     this.#failure = failure
     this.onmessage = (message) => {
       refuseDeep(message as Record<string, unknown>)
