@@ -28,7 +28,7 @@ export type PastRun = {
 type Coverage = 'strict' | 'partial' | 'optional'
 type EdgeSource = 'declared' | 'observed' | 'inferred'
 
-type Edge = {
+export type Edge = {
   from: string
   to: string
   type: EdgeType

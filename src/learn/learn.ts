@@ -3,6 +3,7 @@
  * what is known; beside it functions over plain data: traced calls enter, flows, edges, plans and
  * reusable capabilities leave. Nothing here changes a run, and nothing is refused.
  */
+export { Adviser, type Asker, noAdviser, type Recalled } from './adviser.ts'
 export { alignWords, wordsOf } from './align-words.ts'
 export { fitTrees, type Trees } from './boosted-trees.ts'
 export { calibrationError } from './calibration.ts'
@@ -16,7 +17,9 @@ export { fitLogistic, type Logistic, predictLogistic } from './logistic.ts'
 export { openCapabilities } from './open-capabilities.ts'
 export type { KnownTool, PastPlan } from './past-plans.ts'
 export { fieldSpecificity, providesOf } from './provides.ts'
+export { joinParts, type RankParts } from './rank-history.ts'
 export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
+export { suggestGraph, type ToolSchema, toolSchemaOf } from './suggest-graph.ts'
 export { learnPlans, type SuggestedPlan } from './suggest-plan.ts'
 export { indexTexts } from './text-index.ts'
 export { type Field, type ToolShape, typeOf } from './tool-shape.ts'

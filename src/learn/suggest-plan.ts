@@ -2,7 +2,7 @@
  * Suggests the tools for an intent and their order from past plans, with the probability that
  * exactly these will be used.
  */
-import { fitTrees, predictTrees, type Trees } from './boosted-trees.ts'
+import { fitTrees, predictTrees } from './boosted-trees.ts'
 import { fitLogistic, predictLogistic } from './logistic.ts'
 import { orderModel } from './order-tools.ts'
 import { type Evidence, gatherExperience, type KnownTool, type Neighbour, type PastPlan } from './past-plans.ts'
@@ -12,6 +12,7 @@ export type SuggestedPlan = { tools: number[]; links: [number, number][]; confid
 type Planner = { rank(intent: string): Ranked[]; suggest(intent: string): SuggestedPlan }
 
 const joinOptions = { trees: 100, depth: 3, rate: 0.1, leafWeightMin: 3, l2: 3 }
+const joinL2 = 3
 const surenessL2 = 5
 const supportBonus = 0.5
 
@@ -28,10 +29,9 @@ export function learnPlans(tools: readonly KnownTool[], plans: readonly PastPlan
   const rows = unseen.flatMap(({ plan, evidence }) =>
     [...evidence.candidates].map(([tool, features]) => ({ features, label: Number(plan.tools.includes(tool)) })),
   )
-  const join = fitTrees(
+  const join = fitJoin(
     rows.map(({ features }) => features),
     rows.map(({ label }) => label),
-    joinOptions,
   )
   const order = orderModel(plans, unseen)
   const choices = unseen.map(({ plan, evidence }) => {
@@ -67,8 +67,28 @@ export function learnPlans(tools: readonly KnownTool[], plans: readonly PastPlan
 const isSame = (left: readonly number[], right: readonly number[]) =>
   new Set(left).symmetricDifference(new Set(right)).size === 0
 
-function rankBy(join: Trees, { candidates }: Evidence): Ranked[] {
-  const ranked = [...candidates].map(([tool, features]) => ({ tool, share: predictTrees(join, features) }))
+/** Whether a tool is meant, by its features. */
+type Join = (features: readonly number[]) => number
+
+/** Trees see what belongs together, a linear model carries further with few plans: the mean. */
+function fitJoin(rows: readonly number[][], labels: readonly number[]): Join {
+  const trees = fitTrees(rows, labels, joinOptions)
+  const linear = fitLogistic(rows.map(curved), labels, joinL2)
+  const logit = (share: number) => Math.log((share + 1e-6) / (1 - share + 1e-6))
+  return (features) => {
+    const mean = (logit(predictTrees(trees, features)) + logit(predictLogistic(linear, curved(features)))) / 2
+    return 1 / (1 + Math.exp(-mean))
+  }
+}
+
+/** With the logarithms of what is never negative: votes, words, ranks. */
+const curved = (features: readonly number[]) => [
+  ...features,
+  ...[2, 3, 4, 5, 9, 10, 11, 12, 13].map((at) => Math.log(0.02 + features[at]!)),
+]
+
+function rankBy(join: Join, { candidates }: Evidence): Ranked[] {
+  const ranked = [...candidates].map(([tool, features]) => ({ tool, share: join(features) }))
   return ranked.sort((a, b) => b.share - a.share || a.tool - b.tool)
 }
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openCapabilities } from '#learn'
+import { noAdviser, openCapabilities } from '#learn'
 import { AppError, errorAnswer, type JsonObject, parseConfig, RunError, type RunId, toAppError } from '#model'
 import type { Store } from '#record'
 import { loadEngine } from '#run'
@@ -54,7 +54,15 @@ async function openParts(t: TestContext) {
   })
   const { catalog, engine } = generations
   t.after(() => engine.close().then(() => generations.close()))
-  const parts: Parts = { store, engine, catalog, policy: config.policy, leaving: new AbortController().signal }
+  const parts: Parts = {
+    store,
+    engine,
+    catalog,
+    policy: config.policy,
+    adviser: noAdviser,
+    minConfidence: null,
+    leaving: new AbortController().signal,
+  }
   return { space, store, parts }
 }
 

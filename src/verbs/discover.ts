@@ -1,19 +1,30 @@
 /** discover(): an intent enters, ranked tools leave, or the words that matched nothing. */
 import { type Catalog, signatureOf } from '#catalog'
+import type { Adviser, Asker } from '#learn'
 import { effectKinds, isEffect, type Json, type JsonObject, limits, type Tool } from '#model'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
-import type { DiscoverAnswer } from '#verbs/views'
+import type { DiscoverAnswer, FoundCapability } from '#verbs/views'
+import { foundCapabilities, rankLearned } from './discover-learned.ts'
 
 type Filter = { type: 'tool' | 'capability' | 'all'; server?: string; effect?: string; minScore?: number }
 
-export async function discover(catalog: Catalog, input: unknown): Promise<DiscoverAnswer> {
+export async function discover(
+  { catalog, adviser }: { catalog: Catalog; adviser: Adviser },
+  input: unknown,
+  asker: Asker,
+): Promise<DiscoverAnswer> {
   const { intent, filter, limit, schemas } = readInput(input)
   const { type, ...wanted } = filter
   const servers = Object.keys(catalog.digests())
   if (wanted.server !== undefined) oneOf('filter.server', wanted.server, servers)
-  if (type === 'capability') return { status: 'nothing_fits', results: [], unmatched: [], nearest: [] }
-  const answer = await catalog.search({ intent, filter: wanted, limit })
-  const results = answer.results.map(({ tool, score, why, brief }, at): DiscoverAnswer['results'][number] => {
+  const recalled = type === 'tool' || wanted.server !== undefined ? [] : adviser.recall(intent, asker)
+  const capabilities = foundCapabilities(recalled, type === 'capability', schemas).filter(
+    ({ effect, score }) => (wanted.effect ?? effect) === effect && score >= (wanted.minScore ?? 0),
+  )
+  if (type === 'capability') return onlyCapabilities(capabilities.slice(0, limit))
+  const answer = await catalog.search({ intent, filter: wanted, limit: limits.discoverLimitMax })
+  const ranked = await rankLearned(catalog, adviser, { intent, asker, hits: answer.results, wanted })
+  const found = ranked.slice(0, limit).map(({ tool, score, why, brief }, at): DiscoverAnswer['results'][number] => {
     const told = catalog.forAgents(tool)
     const { id, effect, effects } = tool
     if (brief) return { type: 'tool', id, score, brief, description: sentenceOf(told.description) }
@@ -22,14 +33,25 @@ export async function discover(catalog: Catalog, input: unknown): Promise<Discov
       at === 0 || schemas ? words.description : shortened(words.description, limits.discoverOtherCharactersMax)
     return { type: 'tool', id, score, why, ...words, description, effect, ...(effects && { effects: [...effects] }) }
   })
+  const results = [...capabilities, ...found].sort((a, b) => b.score - a.score).slice(0, limit)
+  const isFound = (results[0]?.score ?? 0) >= foundMin
   return {
-    status: answer.status,
+    status: isFound ? 'found' : answer.status,
     results,
     unmatched: answer.unmatched,
     nearest: answer.nearest,
     ...(answer.silent.length > 0 && { silent: answer.silent }),
     ...(answer.starting.length > 0 && { starting: answer.starting }),
   }
+}
+
+/** More likely than not. */
+const foundMin = 0.5
+
+function onlyCapabilities(results: FoundCapability[]): DiscoverAnswer {
+  const best = results[0]?.score ?? 0
+  const status = results.length === 0 ? 'nothing_fits' : best >= foundMin ? 'found' : 'unsure'
+  return { status, results, unmatched: [], nearest: [] }
 }
 
 /** The first sentence, or as much of it as may stand in a list. */

@@ -10,10 +10,12 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Catalog, openCatalog } from '#catalog'
+import { type Adviser, noAdviser } from '#learn'
 import { type Config, type Json, limits, type RunId } from '#model'
 import { artifactsAddress, homePaths, type Store } from '#record'
 import type { Capabilities, Engine, EngineParts } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
+import { askerOf } from '#verbs/execute'
 import { resultText } from '#verbs/result'
 import type { SessionKit, SessionParts } from './contract.ts'
 import { discover } from './discover.ts'
@@ -42,10 +44,12 @@ type GenerationsOptions = {
   capabilities: Capabilities
   /** Null where no session can run here. */
   kit: SessionKit | null
+  /** Without it nothing was learned. */
+  adviser?: Adviser
 }
 
 export function openGenerations(first: Config, options: GenerationsOptions): Generations {
-  const { store, baseEnv, settled, log, openEngine, capabilities, kit } = options
+  const { store, baseEnv, settled, log, openEngine, capabilities, kit, adviser = noAdviser } = options
   const older: (Generation & { since: number })[] = []
   const open = (config: Config, catalog: Catalog, boxes: Boxes): Generation => ({
     config,
@@ -79,7 +83,7 @@ export function openGenerations(first: Config, options: GenerationsOptions): Gen
     log,
     baseEnv,
   }
-  const definitions = (config: Config) => definitionsOf(store, first.home, config, () => current.catalog, kit)
+  const definitions = (config: Config) => definitionsOf(store, first.home, config, () => current.catalog, kit, adviser)
   let current = open(first, openCatalog({ ...catalogOptions, ...definitions(first) }), boxesFor(first))
   let looking: NodeJS.Timeout | undefined
 
@@ -140,23 +144,33 @@ function delegated<Part extends Record<keyof Part, (...args: never[]) => unknown
 
 const makersOf = (kit: SessionKit | null) => (kit === null ? {} : { makers: { agent: kit.maker } })
 
-function sessionParts(store: Store, config: Config, catalog: () => Catalog): SessionParts {
+function sessionParts(store: Store, config: Config, catalog: () => Catalog, adviser: Adviser): SessionParts {
   return {
     config,
     planOf: (run) =>
       (store.value(store.startedEvents([run as RunId]).get(run as RunId)!.plan) as { source: Json }).source,
-    discover: async (input) => (await discover(catalog(), input)) as unknown as Json,
+    async discover(input) {
+      const parts = { catalog: catalog(), adviser }
+      return (await discover(parts, input, askerOf(parts.catalog, {}))) as unknown as Json
+    },
     resultText: (asked) => resultText(store, asked),
   }
 }
 
 /** What a catalogue is opened with; the home is that of the process, whatever the file says now. */
-function definitionsOf(store: Store, home: string, config: Config, catalog: () => Catalog, kit: SessionKit | null) {
+function definitionsOf(
+  store: Store,
+  home: string,
+  config: Config,
+  catalog: () => Catalog,
+  kit: SessionKit | null,
+  adviser: Adviser,
+) {
   const { servers, knownSecrets, sandbox, taskGraph } = config
   const artifacts = artifactsAddress({ home, artifacts: config.artifacts })
   const address = taskGraph === 'sqlite' ? { file: homePaths(home).tasks } : taskGraph
   const read = (asked: object) => resultText(store, asked)
   const builtIn = { home, artifacts, taskGraph: address, resultText: read, sandbox }
-  const session = kit?.servers(sessionParts(store, config, catalog)) ?? []
+  const session = kit?.servers(sessionParts(store, config, catalog, adviser)) ?? []
   return { servers, secrets: knownSecrets, builtIn, session }
 }

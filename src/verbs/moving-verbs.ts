@@ -2,13 +2,13 @@
  * The half of the verbs that moves runs: it opens the catalogue, the engine and boxes, and is
  * loaded when that is asked for.
  */
-import { openCapabilities } from '#learn'
+import { type Adviser, openCapabilities } from '#learn'
 import type { Config } from '#model'
 import type { Store } from '#record'
 import { loadEngine } from '#run'
 import { cancelRun, decideApproval, forgetRule, resumeAnswered, settleCall } from '#verbs/decisions'
-import { execute, forkRun, type Parts, pursue, replayRun, resume } from '#verbs/execute'
-import { followRecord } from '#verbs/learning'
+import { askerOf, execute, forkRun, type Parts, pursue, replayRun, resume } from '#verbs/execute'
+import { adviserOf, followRecord } from '#verbs/learning'
 import { withPlannedTools } from '#verbs/preview'
 import { aboutRun, announce } from '#verbs/views'
 import type { RecordVerbs, Verbs, VerbsOptions } from './contract.ts'
@@ -34,20 +34,13 @@ export async function openMovingVerbs(
   const [{ openEngine }, kit] = await Promise.all([loadEngine(), sessions?.() ?? null])
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
   const capabilities = openCapabilities(store, () => false)
-  const options = { store, baseEnv, log, openEngine, capabilities, kit }
+  const beside = workBeside(store, config, log)
+  const adviser = adviserOf(beside.learner, config)
+  const options = { store, baseEnv, log, openEngine, capabilities, kit, adviser }
   const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations
-  const beside = workBeside(store, config, log)
   const leaving = new AbortController()
-  const parts = {
-    store,
-    engine,
-    catalog,
-    get policy() {
-      return generations.config().policy
-    },
-    leaving: leaving.signal,
-  }
+  const parts = partsOf(store, generations, adviser, leaving.signal)
   let closing: Promise<void> | undefined
   let changed = () => {}
   const releaseRuns = () => {
@@ -65,7 +58,7 @@ export async function openMovingVerbs(
     ...record,
     ...openToolVerbs({ catalog, store, config: generations.config }),
     passthrough: openPassthroughVerbs(catalog),
-    discover: (input) => discover(catalog, input),
+    discover: (input, caller) => discover(parts, input, askerOf(catalog, caller)),
     ...openRunVerbs(parts),
     announceGateway: (url, resumes) => {
       const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
@@ -94,6 +87,28 @@ export async function openMovingVerbs(
     close: () => (closing ??= close()),
   }
   return verbs
+}
+
+/** Policy and confidence are those of the configuration that holds when they are asked for. */
+function partsOf(
+  store: Store,
+  { catalog, engine, config }: ReturnType<typeof openGenerations>,
+  adviser: Adviser,
+  leaving: AbortSignal,
+): Parts {
+  return {
+    store,
+    engine,
+    catalog,
+    adviser,
+    leaving,
+    get policy() {
+      return config().policy
+    },
+    get minConfidence() {
+      return config().speculate.minConfidence
+    },
+  }
 }
 
 /** What starts a run, moves it on or ends it, and the questions that it asks. */

@@ -35,4 +35,12 @@ export const learnLimits = {
   learnCloseMsMax: 500,
   /** Programs whose shape is remembered between runs. */
   learnShapesMax: 500,
+  /** Of an intent only so much is compared, and so many near ones speak. */
+  learnIntentCharactersMax: 1000,
+  learnIntentStemsMax: 40,
+  learnNearIntentsMax: 40,
+  /** Capabilities that discover shows beside tools. */
+  capabilitiesOfferedMax: 3,
+  /** Past intents that are foreseen to calibrate confidence. */
+  learnOutcomesMax: 150,
 } as const

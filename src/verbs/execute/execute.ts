@@ -3,6 +3,7 @@
  * with it.
  */
 import type { Attendant, Catalog } from '#catalog'
+import type { Adviser } from '#learn'
 import { type Actor, AppError, type Config, isFinished, type Json, type JsonObject, limits, type RunId } from '#model'
 import { keyHolderIn, type RunRow, type Store } from '#record'
 import type { ActiveRun, AskedRequest, Engine, RunRequest } from '#run'
@@ -27,8 +28,10 @@ import {
   viewRun,
 } from '#verbs/views'
 import { readInput } from './execute-input.ts'
+import { answerIntent, askerOf } from './intent.ts'
 import { earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
-import { suggest } from './suggest.ts'
+
+export { askerOf }
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {
@@ -57,6 +60,9 @@ export type Parts = {
   engine: Engine
   catalog: Catalog
   policy: Config['policy']
+  adviser: Adviser
+  /** How sure a capability must be to run for an intent alone; null: it never does. */
+  minConfidence: number | null
   /** Aborted when this process lets go of everything. */
   leaving: AbortSignal
 }
@@ -64,7 +70,10 @@ export type Parts = {
 export async function execute(parts: Parts, input: unknown, caller: Caller): Promise<ExecuteAnswer> {
   const request = readInput(input, caller)
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
-  if (request.plan === null) return suggest(parts.catalog, request.intent!)
+  if (request.plan === null) {
+    const found = await answerIntent(parts, input as JsonObject, request, caller)
+    return 'answer' in found ? found.answer : found.speculated(await execute(parts, found.input, caller))
+  }
   const { traceparent } = caller
   const actor = actorOf(caller)
   const { key } = request

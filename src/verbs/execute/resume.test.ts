@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Catalog } from '#catalog'
+import { noAdviser } from '#learn'
 import { AppError, type RunId } from '#model'
 import { openStore } from '#record'
 import type { Engine } from '#run'
@@ -28,7 +29,15 @@ test('resume() tells what keeps a run from going on, and not that it is running'
   } as unknown as Engine
   const catalog = {} as Catalog
   const policy = { permissions: 'standard' as const, rules: [] }
-  const parts = { store, engine: broken, catalog, policy, leaving: new AbortController().signal }
+  const parts = {
+    store,
+    engine: broken,
+    catalog,
+    policy,
+    adviser: noAdviser,
+    minConfidence: null,
+    leaving: new AbortController().signal,
+  }
   await assert.rejects(resume(parts, run as RunId, caller, null), { code: 'STORE_FULL' })
   await store.close()
 })

@@ -1,25 +1,134 @@
-/** An intent without a plan: what could be done about it, as tasks to fill in. Nothing runs. */
-import { type Catalog, signatureOf } from '#catalog'
-import type { JsonObject, Tool } from '#model'
-import type { ExecuteAnswer } from '#verbs/views'
+/**
+ * An intent without a plan: the verified capability that it recalls, with its arguments, else a
+ * graph of tasks to fill in. Where the capability is sure enough it is to run; nothing else does.
+ */
+import type { Catalog } from '#catalog'
+import { type Adviser, type Asker, type Recalled, suggestGraph, type ToolSchema, toolSchemaOf } from '#learn'
+import { type JsonObject, limits, type Tool } from '#model'
+import type { Suggestion } from '#verbs/views'
 
-const alternativesMax = 3
+type Asked = { intent: string; args: JsonObject; asker: Asker; minConfidence: number | null }
+export type SuggestParts = { catalog: Catalog; adviser: Adviser }
 
-export async function suggest(catalog: Catalog, intent: string): Promise<ExecuteAnswer> {
-  const { results, unmatched } = await catalog.search({ intent, limit: 1 + alternativesMax })
-  const best = results[0]
-  const suggestion = {
-    tasks: best === undefined ? [] : [{ id: 't1', tool: best.tool.id, arguments: {} }],
-    confidence: best?.score ?? 0,
-    rationale: best === undefined ? 'No tool fits the intent.' : `"${best.tool.id}" fits best: ${best.why}`,
-    dependencyPaths: [],
-    toolSchemas: best === undefined ? {} : { [best.tool.id]: schemasOf(catalog.forAgents(best.tool)) },
-    alternatives: results.slice(1).map(({ tool }) => tool.id),
-    warnings: unmatched.length === 0 ? [] : [`No tool knows the words: ${unmatched.join(', ')}`],
-  }
-  return { status: 'suggested', suggestion }
+/** What is to run: the capability, its arguments, and how sure it is. */
+type Speculation = {
+  id: string
+  args: JsonObject
+  capability: { id: string; version: number; confidence: number }
 }
 
-function schemasOf({ description, input, output }: Tool): JsonObject {
-  return { description, signature: signatureOf(input), input, ...(output === undefined ? {} : { output }) }
+const alternativesMax = 3
+/** Below this the past says nothing about the intent, and its words decide. */
+const likenessMin = 0.35
+/** What the words of tools alone can say of a whole set of tools. */
+const wordsConfidenceMax = 0.5
+
+export async function suggest(parts: SuggestParts, asked: Asked): Promise<Suggestion | Speculation> {
+  const { intent, args, asker, minConfidence } = asked
+  const foresight = await parts.adviser.foresight(intent, asker, args)
+  const { recalled, confidence, tools, near } = foresight
+  if (recalled !== null) {
+    const { name, version } = recalled.capability
+    const isSure = minConfidence !== null && confidence >= minConfidence
+    if (isSure && recalled.missing.length === 0) {
+      const id = `cap:${name}@${version}`
+      return { id, args: recalled.args, capability: { id: `cap:${name}`, version, confidence: rounded(confidence) } }
+    }
+    return capabilitySuggestion(parts, asked, recalled, confidence)
+  }
+  const isKnown = (near[0]?.likeness ?? 0) >= likenessMin && tools.length > 0
+  const known = isKnown ? await toolsOf(parts.catalog, tools) : []
+  if (known.length > 0 && known.length === tools.length) return graphSuggestion(parts, asked, known, confidence)
+  return wordsSuggestion(parts, asked)
+}
+
+const rounded = (share: number) => Math.round(1000 * share) / 1000
+
+async function toolsOf(catalog: Catalog, ids: readonly string[]): Promise<Tool[]> {
+  const tools = await Promise.all(ids.map((id) => catalog.tool(id, limits.discoverWaitMsMax).catch(() => undefined)))
+  return tools.filter((tool) => tool !== undefined)
+}
+
+async function capabilitySuggestion(
+  parts: SuggestParts,
+  { intent, asker }: Asked,
+  { capability, args, missing, uses }: Recalled,
+  confidence: number,
+): Promise<Suggestion> {
+  const id = `cap:${capability.name}`
+  const tools = await toolsOf(parts.catalog, Object.keys(capability.tools))
+  const others = parts.adviser.recall(intent, asker).filter(({ likeness }) => likeness >= likenessMin)
+  return {
+    tasks: [{ id: 't1', type: 'capability', tool: id, arguments: args }],
+    confidence: rounded(confidence),
+    rationale: `"${id}" did this ${uses.successes} of ${uses.runs} times.`,
+    dependencyPaths: [],
+    toolSchemas: schemasOf(parts, tools, asker),
+    alternatives: others.map((other) => `cap:${other.capability.name}`).filter((other) => other !== id),
+    warnings: missing.map((name) => `The intent does not say "${name}": give it in args.`),
+    capability: { id, args, missing },
+  }
+}
+
+function graphSuggestion(parts: SuggestParts, asked: Asked, tools: Tool[], confidence: number): Suggestion {
+  const { intent, asker, args } = asked
+  const past = (tool: string) => parts.adviser.pastArguments(tool, asker)
+  const graph = suggestGraph(intent, tools, parts.adviser.edges(), past, args)
+  const chosen = new Set(tools.map(({ id }) => id))
+  const votes = [...parts.adviser.hints(intent, asker).history].sort(([, left], [, right]) => right - left)
+  return {
+    tasks: graph.tasks,
+    confidence: rounded(confidence),
+    rationale: `Intents like this used ${[...chosen].join(', ')}.`,
+    dependencyPaths: graph.dependencyPaths,
+    toolSchemas: schemasOf(parts, tools, asker),
+    alternatives: votes
+      .map(([tool]) => tool)
+      .filter((tool) => !chosen.has(tool))
+      .slice(0, alternativesMax),
+    warnings: [...graph.missing.map((name) => `Nothing fills "${name}".`), ...failures(parts, tools)],
+  }
+}
+
+/** Nothing like it was asked before: the tool whose words fit best. */
+async function wordsSuggestion(parts: SuggestParts, { intent, asker, args }: Asked): Promise<Suggestion> {
+  const { results, unmatched } = await parts.catalog.search({ intent, limit: 1 + alternativesMax })
+  const best = results[0]
+  const tools = best === undefined ? [] : [best.tool]
+  const { tasks, missing } = suggestGraph(intent, tools, [], (tool) => parts.adviser.pastArguments(tool, asker), args)
+  return {
+    tasks,
+    confidence: Math.min(wordsConfidenceMax, best?.score ?? 0),
+    rationale: best === undefined ? 'No tool fits the intent.' : `"${best.tool.id}" fits best: ${best.why}`,
+    dependencyPaths: [],
+    toolSchemas: schemasOf(parts, tools, asker),
+    alternatives: results.slice(1).map(({ tool }) => tool.id),
+    warnings: [
+      ...(unmatched.length === 0 ? [] : [`No tool knows the words: ${unmatched.join(', ')}`]),
+      ...missing.map((name) => `Nothing fills "${name}".`),
+      ...failures(parts, tools),
+    ],
+  }
+}
+
+function failures({ adviser }: SuggestParts, tools: readonly Tool[]): string[] {
+  return tools.flatMap(({ id }) => {
+    const failed = adviser.failuresOf(id)
+    return failed === null ? [] : [`"${id}" was tried ${failed.tries} times and failed with ${failed.code}.`]
+  })
+}
+
+function schemasOf(
+  { catalog, adviser }: SuggestParts,
+  tools: readonly Tool[],
+  asker: Asker,
+): Record<string, ToolSchema> {
+  return Object.fromEntries(
+    tools.map((tool) => {
+      const examples = adviser.examples(tool.id, asker).map(({ run, call, input, output }) => {
+        return { description: `call ${call} of run ${run}`, input, output }
+      })
+      return [tool.id, toolSchemaOf(catalog.forAgents(tool), examples)]
+    }),
+  )
 }

@@ -2,7 +2,7 @@
  * Follows the record for learning, beside whatever this process does: looks at it now and then, and
  * once more before the process ends. What fails is told once, and tried again at the next look.
  */
-import { type Learner, openLearner } from '#learn'
+import { Adviser, type Learner, noAdviser, openLearner } from '#learn'
 import { type Config, limits, toAppError } from '#model'
 import type { Store } from '#record'
 
@@ -37,6 +37,12 @@ export function followRecord(store: Store, { learn }: Config, log: (line: string
       await learner.close()
     },
   }
+}
+
+/** Reads what was learned; nothing where learning is switched off. */
+export function adviserOf({ knowledge }: Learner, { learn }: Config): Adviser {
+  if (!learn.enabled) return noAdviser
+  return new Adviser({ knowledge, isShared: learn.shared, now: Date.now })
 }
 
 /** What the runs that go taught is folded, and stands on the record, before they go. */

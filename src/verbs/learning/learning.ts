@@ -1,2 +1,2 @@
-/** Learning beside what this process does: it follows the record, and folds before a purge. */
-export { foldBeforePurge, followRecord } from './follow-record.ts'
+/** Learning beside what this process does: it follows the record, and advises from it. */
+export { adviserOf, foldBeforePurge, followRecord } from './follow-record.ts'

@@ -2,9 +2,12 @@
  * What the verbs answer with, as types: every one of them is plain JSON, so that it leaves without
  * a cast. A status says which members an answer has.
  */
+
+import type { ToolSchema } from '#learn'
 import type {
   Answer,
   ArgumentOrigin,
+  DagTask,
   ErrorData,
   IsolationReport,
   Json,
@@ -82,6 +85,9 @@ type AboutRun = {
   isolation: IsolationReport | null
   mode?: 'dry-run' | 'explore'
   logs?: string[]
+  /** An intent alone recalled it, and it ran for that: nobody had asked for it by name. */
+  speculated?: true
+  capability?: { id: string; version: number; confidence: number }
 } & Partial<PlanPreview>
 
 type Done = { status: 'done'; calls?: CallLine[] } & (
@@ -102,18 +108,20 @@ type Running = {
 /** Only what the tool itself answered, for a caller who wants no more of a run that is done. */
 type RawAnswer = { status: 'done'; run: RunId; raw: Answer }
 
-type Suggested = {
-  status: 'suggested'
-  suggestion: {
-    tasks: { id: string; tool: string; arguments: JsonObject }[]
-    confidence: number
-    rationale: string
-    dependencyPaths: Json[]
-    toolSchemas: JsonObject
-    alternatives: string[]
-    warnings: string[]
-  }
+/** `tasks` can be sent back as a plan, once what is missing is filled in. */
+export type Suggestion = {
+  tasks: DagTask[]
+  /** The probability that exactly these tools will be used. */
+  confidence: number
+  rationale: string
+  dependencyPaths: { from: string; to: string; explanation: string }[]
+  toolSchemas: Record<string, ToolSchema>
+  alternatives: string[]
+  warnings: string[]
+  capability?: { id: string; args: JsonObject; missing: string[] }
 }
+
+type Suggested = { status: 'suggested'; suggestion: Suggestion }
 
 type KeysOf<Union> = Union extends unknown ? keyof Union : never
 
@@ -141,9 +149,26 @@ type FoundTool = { type: 'tool'; id: string; score: number; description: string 
   | { brief?: never; why: string; input: Json; output?: Json; effect: string; effects?: string[] }
 )
 
+export type FoundCapability = {
+  type: 'capability'
+  id: string
+  score: number
+  brief?: never
+  why: string
+  description: string
+  intent: string
+  version: number
+  status: string
+  source: Json
+  parametersSchema: JsonObject
+  input: Json
+  effect: string
+  record: { runs: number; successes: number; confidence: number }
+}
+
 export type DiscoverAnswer = {
   status: 'found' | 'unsure' | 'nothing_fits'
-  results: FoundTool[]
+  results: (FoundTool | FoundCapability)[]
   unmatched: string[]
   nearest: string[]
   silent?: string[]

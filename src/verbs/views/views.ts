@@ -10,11 +10,13 @@ export type {
   ErrorAnswer,
   ExecuteAnswer,
   ForgetAnswer,
+  FoundCapability,
   MovedAnswer,
   Question,
   ReplayAnswer,
   ResultAnswer,
   RunAnswer,
+  Suggestion,
 } from './answers.ts'
 export { argumentsHandle, argumentsSuffix } from './arguments-handle.ts'
 export { announce, canResume, livingGateways } from './gateways.ts'

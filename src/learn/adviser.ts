@@ -1,0 +1,269 @@
+/**
+ * Reads what was learned for whoever asks: hints for the ranking, capabilities that an intent
+ * recalls with their arguments, and the tools that it will need with a calibrated confidence. It
+ * follows what is known as that grows, and reads nothing of other subjects unless that is shared.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isObject, type Json, type JsonObject, LruCache, limits } from '#model'
+import { canonicalOf } from '#run'
+import { parametersOf } from './anti-unify.ts'
+import { bindArguments } from './bind-arguments.ts'
+import type { Capability } from './capability-status.ts'
+import {
+  type Confidence,
+  clipped,
+  type Foreseen,
+  fitConfidence,
+  foresee,
+  type Outcome,
+  outcomesOf,
+  type ToolHabit,
+} from './foresee.ts'
+import type { Edge, Example, Knowledge, PastRun, Shape } from './knowledge.ts'
+import { openPastIntents, type PastIntent } from './past-intents.ts'
+import { type Hints, hintsOf } from './rank-history.ts'
+import { readIntent, recallIntent } from './recall-intent.ts'
+
+/** Who asks: of which subject, and which servers are configured for them. */
+export type Asker = { subject: string | null; servers: ReadonlySet<string> }
+
+export type Recalled = {
+  capability: Capability
+  /** The probability that the intent is one of its intents with other values. */
+  likeness: number
+  args: JsonObject
+  missing: string[]
+  uses: { runs: number; successes: number; confidence: number }
+}
+
+type Foresight = Foreseen & { confidence: number; recalled: Recalled | null }
+
+const recentRunsMax = 20
+const recentMs = 3_600_000
+const habitIntentsMax = 8
+const failedShareMin = 0.5
+const failedTriesMin = 3
+
+const nothing: Knowledge = {
+  runs: [],
+  tool: () => undefined,
+  edges: () => [],
+  examplesOf: () => [],
+  capabilities: () => [],
+  capability: () => undefined,
+  shapes: () => [],
+  usesOf: () => [],
+}
+
+/** How many more runs make a new fit of the confidence, while they are few and later. */
+const [fewRuns, stepOfFew, stepOfMany] = [100, 5, 50]
+
+type AdviserOptions = { knowledge(): Knowledge; isShared: boolean; now(): number }
+
+export class Adviser {
+  readonly #knowledge: () => Knowledge
+  readonly #isShared: boolean
+  readonly #now: () => number
+  #seen = { n: -1, count: 0 }
+  #past = openPastIntents()
+  readonly #offers = new WeakMap<Knowledge, Map<string, Offers>>()
+  readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(16)
+
+  constructor({ knowledge, isShared, now }: AdviserOptions) {
+    this.#knowledge = knowledge
+    this.#isShared = isShared
+    this.#now = now
+  }
+
+  /** Hints for the ranking of tools. */
+  hints(intent: string, asker: Asker): Hints {
+    const known = this.#follow()
+    const near = this.#past.nearest(intent, this.#accepts(asker))
+    return hintsOf(near, recentTools(known.runs, asker, this.#now()), known.tool)
+  }
+
+  /** Verified capabilities that the asker may see, the likeliest first. */
+  recall(intent: string, asker: Asker, args: JsonObject = {}): Recalled[] {
+    const known = this.#follow()
+    const { capabilities, habits, shapes } = this.#offersOf(known, asker)
+    const near = habits.length === 0 ? [] : recallIntent(readIntent(clipped(intent)), habits)
+    const likeness = new Map(near.map(({ id, confidence }) => [id, confidence]))
+    const likenessOf = ({ name }: Capability) => likeness.get(name) ?? 0
+    const ordered = [...capabilities].sort((left, right) => likenessOf(right) - likenessOf(left))
+    return ordered.map((capability) => {
+      const own = capability.subject === asker.subject ? argumentsOfRuns(capability, shapes.get(capability.shape)) : []
+      const bound = bindArguments(intent, capability.parametersSchema, own, args)
+      return { capability, likeness: likenessOf(capability), ...bound, uses: usesOf(known, capability) }
+    })
+  }
+
+  /** The tools that an intent will need, and the capability that it recalls. */
+  async foresight(intent: string, asker: Asker, args?: JsonObject): Promise<Foresight> {
+    const known = this.#follow()
+    const fitted = await this.#confidenceFor(known, asker)
+    const foreseen = foresee(intent, this.#past, this.#offersOf(known, asker).habits, this.#accepts(asker))
+    const isMeant = ({ capability }: Recalled) => capability.name === foreseen.habit
+    const recalled = this.recall(intent, asker, args).find(isMeant) ?? null
+    return { ...foreseen, confidence: fitted.of(foreseen), recalled }
+  }
+
+  /** Values that a tool was called with, and the intents of those runs. */
+  pastArguments(tool: string, asker: Asker): { intent: string; args: Json }[] {
+    const known = this.#follow()
+    const intents = new Map(known.runs.map(({ run, intent }) => [run, intent]))
+    return this.examples(tool, asker).flatMap(({ run, input }) => {
+      const intent = intents.get(run)
+      return intent == null ? [] : [{ intent, args: input }]
+    })
+  }
+
+  examples(tool: string, asker: Asker): Example[] {
+    return this.#knowledge()
+      .examplesOf(tool)
+      .filter(({ subject }) => subject === asker.subject)
+  }
+
+  edges(): Edge[] {
+    return this.#knowledge().edges()
+  }
+
+  /** How often a tool failed, and with which code most: never a server's text. */
+  failuresOf(tool: string): { tries: number; code: string } | null {
+    const { calls = 0, successes = 0, codes = {} } = this.#knowledge().tool(tool) ?? {}
+    const [worst] = Object.entries(codes).sort(([, left], [, right]) => right - left)
+    const isFailing = calls >= failedTriesMin && (calls - successes) / calls >= failedShareMin
+    return worst === undefined || !isFailing ? null : { tries: calls, code: worst[0] }
+  }
+
+  /** Takes in the runs that were closed since. */
+  #follow(): Knowledge {
+    const known = this.#knowledge()
+    const { runs } = known
+    const last = runs.at(-1)?.n ?? -1
+    if (last < this.#seen.n || runs.length < this.#seen.count) {
+      this.#past = openPastIntents()
+      this.#seen = { n: -1, count: 0 }
+    }
+    if (last > this.#seen.n) for (const run of runsAfter(runs, this.#seen.n)) this.#past.add(run)
+    this.#seen = { n: last, count: runs.length }
+    return known
+  }
+
+  #isVisible(asker: Asker, subject: string | null): boolean {
+    return this.#isShared || subject === asker.subject
+  }
+
+  #accepts(asker: Asker): (past: PastIntent) => boolean {
+    return ({ subject, tools }) => this.#isVisible(asker, subject) && tools.every((tool) => isThere(tool, asker))
+  }
+
+  /** What is offered to an asker, until more is known. */
+  #offersOf(known: Knowledge, asker: Asker): Offers {
+    const isOffered = ({ status, subject, servers }: Capability) =>
+      status === 'verified' && this.#isVisible(asker, subject) && servers.every((server) => asker.servers.has(server))
+    const views = this.#offers.get(known) ?? new Map<string, Offers>()
+    const key = keyOf(asker)
+    const found = views.get(key) ?? makeOffers(known, newestOf(known, isOffered))
+    this.#offers.set(known, views.set(key, found))
+    return found
+  }
+
+  /** Fitted again after some more runs, a few milliseconds at a time. */
+  async #confidenceFor(known: Knowledge, asker: Asker): Promise<Confidence> {
+    const key = keyOf(asker)
+    const { count } = this.#seen
+    const found = this.#confidences.get(key)
+    const step = count < fewRuns ? stepOfFew : stepOfMany
+    if (found !== undefined && count >= found.count && count < found.count + step) return found.fitted
+    const visible = openPastIntents(known.runs.filter((run) => this.#isVisible(asker, run.subject)))
+    const outcomes: Outcome[] = []
+    let began = performance.now()
+    for (const outcome of outcomesOf(visible, this.#offersOf(known, asker).habits)) {
+      outcomes.push(outcome)
+      if (performance.now() - began < limits.learnStepMs) continue
+      await nextTurn()
+      began = performance.now()
+    }
+    const fitted = fitConfidence(outcomes)
+    this.#confidences.set(key, { count, fitted })
+    return fitted
+  }
+}
+
+/** Knows nothing: everything stays as it is without learning. */
+export const noAdviser: Adviser = new Adviser({
+  knowledge: () => nothing,
+  isShared: false,
+  now: Date.now,
+})
+
+/** They are in the order of `n`. */
+function runsAfter(runs: readonly PastRun[], n: number): readonly PastRun[] {
+  return runs.slice(runs.findLastIndex((run) => run.n <= n) + 1)
+}
+
+const isThere = (tool: string, { servers }: Asker) =>
+  tool.startsWith('cap:') || servers.has(tool.slice(0, tool.indexOf(':')))
+
+function newestOf(known: Knowledge, isOffered: (capability: Capability) => boolean): Capability[] {
+  const newest = new Map<string, Capability>()
+  for (const capability of known.capabilities().filter(isOffered)) {
+    const { version = 0 } = newest.get(capability.name) ?? {}
+    if (capability.version > version) newest.set(capability.name, capability)
+  }
+  return [...newest.values()]
+}
+
+const keyOf = ({ subject, servers }: Asker) => `${subject ?? ''} ${[...servers].sort().join()}`
+
+type Offers = { capabilities: readonly Capability[]; habits: ToolHabit[]; shapes: Map<string, Shape> }
+
+function makeOffers(known: Knowledge, capabilities: readonly Capability[]): Offers {
+  const shapes = new Map(known.shapes().map((shape) => [shape.digest, shape]))
+  const habits = capabilities.map(({ name, intent, shape, tools }): ToolHabit => {
+    const runs = shapes.get(shape)?.runs.filter(({ ok }) => ok) ?? []
+    const intents = [...new Set([intent, ...runs.map((run) => run.intent)])].slice(-habitIntentsMax)
+    return { id: name, tools: Object.keys(tools), intents: intents.map((text) => readIntent(clipped(text))) }
+  })
+  return { capabilities, habits, shapes }
+}
+
+/** With which arguments the runs that taught a capability would have called it. */
+function argumentsOfRuns({ source }: Capability, shape: Shape | undefined): { intent: string; args: Json }[] {
+  if (shape === undefined) return []
+  const runs = shape.runs.filter(({ ok }) => ok)
+  if (source.type !== 'code' || shape.kind !== 'code') return runs.map(({ intent, args }) => ({ intent, args }))
+  const program = canonicalOf(shape.code)
+  const examples = runs.map(({ intent, literals }) => ({
+    intent,
+    program: {
+      ...program,
+      literals: program.literals.map((literal, at) => ({ ...literal, value: literals[at] ?? null })),
+    },
+  }))
+  const parameters = parametersOf(examples) ?? []
+  return runs.map(({ intent, args }, at) => {
+    const lifted = Object.fromEntries(parameters.map(({ name, values }) => [name, values[at]!]))
+    return { intent, args: { ...(isObject(args) ? args : {}), ...lifted } }
+  })
+}
+
+/** A capability that ran once without failing is not sure to run again: (s + 1) / (n + 2). */
+function usesOf(known: Knowledge, { name, version, runs }: Capability) {
+  const uses = known.usesOf(name, version)
+  const successes = runs.length + uses.filter(({ success }) => success).length
+  const count = runs.length + uses.length
+  return { runs: count, successes, confidence: Math.round((1000 * (successes + 1)) / (count + 2)) / 1000 }
+}
+
+function recentTools(runs: readonly PastRun[], { subject }: Asker, now: number): string[] {
+  const own: string[] = []
+  for (let at = runs.length - 1, count = 0; at >= 0 && count < recentRunsMax; at--) {
+    const run = runs[at]!
+    if (now - Date.parse(run.at) > recentMs) break
+    if (run.subject !== subject) continue
+    own.push(...run.tools)
+    count++
+  }
+  return own
+}

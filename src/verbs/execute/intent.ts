@@ -1,0 +1,42 @@
+/**
+ * An intent alone: what was learned is suggested, or runs where that is sure enough. Then it is a
+ * request like any other, on the record, judged by policy call by call.
+ */
+import type { Catalog } from '#catalog'
+import type { Asker } from '#learn'
+import { isObject, type Json, type JsonObject, type PermissionSet } from '#model'
+import type { ExecuteAnswer } from '#verbs/views'
+import { type SuggestParts, suggest } from './suggest.ts'
+
+type Request = { intent?: string | null; args: Json; permissions?: PermissionSet }
+
+/** An answer, or the request that is to be made and what its answer then says beside. */
+type IntentAnswer = { answer: ExecuteAnswer } | { input: JsonObject; speculated(answer: ExecuteAnswer): ExecuteAnswer }
+
+export async function answerIntent(
+  parts: SuggestParts & { minConfidence: number | null },
+  input: JsonObject,
+  { intent, args, permissions }: Request,
+  caller: { subject?: string },
+): Promise<IntentAnswer> {
+  const asker = askerOf(parts.catalog, caller)
+  const given = isObject(args) ? args : {}
+  const found = await suggest(parts, { intent: intent!, args: given, asker, minConfidence: parts.minConfidence })
+  if ('tasks' in found) return { answer: { status: 'suggested', suggestion: found } }
+  // An intent was asked for, not these calls: even whoever may do everything is asked about
+  // unsafe ones.
+  const narrowed = permissions === undefined || permissions === 'privileged' ? 'standard' : permissions
+  const implementation = { type: 'capability', id: found.id }
+  const { capability } = found
+  return {
+    input: { ...input, implementation, args: found.args, permissions: narrowed },
+    speculated: (answer) =>
+      answer.status === 'suggested' || answer.raw !== undefined ? answer : { ...answer, speculated: true, capability },
+  }
+}
+
+/** Who asks, for what was learned. */
+export const askerOf = (catalog: Catalog, { subject }: { subject?: string }): Asker => ({
+  subject: subject ?? null,
+  servers: new Set(Object.keys(catalog.digests())),
+})
