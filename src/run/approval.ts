@@ -3,15 +3,16 @@ import { AppError, type ApprovalId, type EventBodies, type Json, newId, RawJson,
 import type { Chain, Secrets } from '#record'
 import type { Verdict } from '#run/policy'
 import type { CallContext } from './call-context.ts'
+import type { Hidden, Result } from './call-result.ts'
 import { digestOf } from './digest.ts'
-import type { Hidden, OpenCall, Result } from './open-call.ts'
+import type { CallFacts } from './open-call.ts'
 import { deadlineOf } from './time-left.ts'
 
 type Asking = Pick<CallContext, 'originsOf' | 'now' | 'budget' | 'journal' | 'policy'>
 
 /** Bound to the digest of the exact arguments: an answer to other arguments is no answer. */
 export function question(
-  call: OpenCall,
+  call: CallFacts,
   why: string,
   { originsOf, now, budget, journal, policy }: Asking,
 ): EventBodies['approval.asked'] {
@@ -27,7 +28,7 @@ export function question(
   }
 }
 
-export function denial(call: OpenCall, { answer, who, reason }: EventBodies['approval.answered']): AppError {
+export function denial(call: CallFacts, { answer, who, reason }: EventBodies['approval.answered']): AppError {
   if (answer === 'expired') {
     return new AppError('APPROVAL_EXPIRED', `Cannot call "${call.tool}": nobody answered in time`, { tool: call.tool })
   }
@@ -36,7 +37,11 @@ export function denial(call: OpenCall, { answer, who, reason }: EventBodies['app
 }
 
 /** What time answers where nobody else did. */
-export function expired({ approval, call, digest }: EventBodies['approval.asked']): EventBodies['approval.answered'] {
+export function expired({
+  approval,
+  call,
+  digest,
+}: Pick<EventBodies['approval.asked'], 'approval' | 'call' | 'digest'>): EventBodies['approval.answered'] {
   return { approval, call, digest, answer: 'expired', who: 'time', from: 'engine' }
 }
 
@@ -46,12 +51,12 @@ export function isAnswered(approval: string, { inbox }: Pick<Chain, 'inbox'>): b
 }
 
 /** Refused by a line of policy or by the permission set. */
-export function denied({ tool }: OpenCall, { because }: Verdict): AppError {
+export function denied({ tool }: CallFacts, { because }: Verdict): AppError {
   return new AppError('PERMISSION_DENIED', `Cannot call "${tool}": denied by ${because}`, { tool, because })
 }
 
 /** What became of a call in doubt, as a human who knows has said it, without its secrets. */
-export function settledResult(call: OpenCall, { how, value, text }: EventBodies['call.settled']): Result | Hidden {
+export function settledResult(call: CallFacts, { how, value, text }: EventBodies['call.settled']): Result | Hidden {
   if (how === 'done') return { ok: true, value: new RawJson(toText(value ?? null)) }
   return { ok: false, error: new AppError('TOOL_ERROR', text ?? 'It failed, as a human said', { tool: call.tool }) }
 }
@@ -62,7 +67,7 @@ type Typed = EventBodies['approval.answered'] | EventBodies['call.settled']
  * What a human typed may hold secrets too: they stand in the record as every other, and go to the
  * server they were meant for.
  */
-export function redactTyped<Body extends Typed>(body: Body, { tool }: OpenCall, secrets: Secrets): Body {
+export function redactTyped<Body extends Typed>(body: Body, { tool }: CallFacts, secrets: Secrets): Body {
   const server = splitToolId(tool)?.server ?? 'metier'
   const hidden = (typed: unknown) => secrets.hide(secrets.reveal(typed as Json, server).value, server)
   const typed = Object.entries(body).filter(([name]) => ['args', 'value', 'text', 'reason'].includes(name))

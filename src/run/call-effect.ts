@@ -3,9 +3,9 @@
  * decide.
  */
 import type { Effect, Json, Tool } from '#model'
-import type { OpenCall } from './open-call.ts'
+import type { CallFacts } from './open-call.ts'
 
-type Given = Pick<OpenCall, 'args' | 'edited' | 'refused'>
+type Given = Pick<CallFacts, 'args' | 'edited' | 'refused'>
 
 /** By the arguments that are sent: those of a human or a fork where there are any. */
 export function effectOf(definition: Tool | null, { args, edited = args, refused }: Given): Effect | null {
@@ -17,18 +17,19 @@ export function effectOf(definition: Tool | null, { args, edited = args, refused
  * A call of the record gets its tool as it is now. What was classed by its tool keeps the class it
  * was issued with.
  */
-export function define(call: OpenCall, definition: Tool | null): void {
+export function define(call: CallFacts, definition: Tool | null): void {
   call.definition = definition
+  call.effect ??= effectOf(definition, call)
   classAgain(call)
 }
 
 /** Other arguments may make another class of the call. */
-export function edit(call: OpenCall, args: string): void {
+export function edit(call: CallFacts, args: string): void {
   call.edited = args
   classAgain(call)
 }
 
-function classAgain(call: OpenCall): void {
+function classAgain(call: CallFacts): void {
   const { definition, edited } = call
   if (edited !== undefined && definition?.effectFor !== undefined) call.effect = effectOf(definition, call)
 }

@@ -1,313 +1,281 @@
 /**
- * The open calls of one run: issued, decided, tried, asked about and resolved, each step on the
- * record before it has effect.
+ * The open calls of one run, from one state to the next (the picture stands above OpenCall). Each
+ * step is on the record before it has effect: a method appends what happened, and returns what
+ * follows from it. It calls nobody back.
  */
-import { AppError, type EventBodies, type IssuedCall, isReadOnly, type ProgramEnd, toText } from '#model'
-
+import { AppError, type EventBodies, type IssuedCall, isReadOnly, type ProgramEnd, type Tool, toText } from '#model'
 import { denial, expired, isAnswered, question, redactTyped, settledResult } from './approval.ts'
 import { type Spent, spend } from './budget-spent.ts'
 import type { CallContext } from './call-context.ts'
-import { definitionOf, isNested } from './call-definition.ts'
+import { isNested } from './call-definition.ts'
 import { define, edit } from './call-effect.ts'
+
 import { parseCallId } from './call-id.ts'
+import { type Conclusion, type Hidden, type Result, resolvedBody, resultOfProgram } from './call-result.ts'
 import { isTimer } from './engine-tools.ts'
-import { InFlight } from './in-flight.ts'
+import type { FollowUp } from './follow-up.ts'
 import { openCall } from './issue.ts'
 import { delivery, type RecordedCall } from './journal.ts'
-import { judge, mayBeSent } from './judge-call.ts'
+import { judge, mayBeSent, needsNoApproval, targetOf } from './judge-call.ts'
 import {
   dueOf,
-  type Hidden,
+  isAsking,
   issuedBody,
   mayResend,
-  needsNoApproval,
   type OpenCall,
-  type Result,
-  refusalOf,
   reopened,
-  resultMember,
-  resultOfProgram,
+  stopWaiting,
+  type Target,
   withdrawal,
 } from './open-call.ts'
 import { progressReporter } from './report-progress.ts'
-import { type Outcome, triesOf, tryUntilKnown } from './tries.ts'
-import { wakeAt } from './wake.ts'
+import type { Outcome } from './tries.ts'
 
-type Resolved = EventBodies['call.resolved']
+const answeredHere = { outcome: 'answered', by: 'engine' } as const
 
 export class Calls {
-  readonly #desk: CallContext
   readonly open = new Map<string, OpenCall>()
-  readonly #flight = new InFlight()
+  readonly #context: CallContext
   readonly #spent: Spent
-  readonly #tell: (tool: string) => void
-  #closed = false
-  #isLanding = false
+  readonly #reportProgress: (tool: string) => void
 
-  /** `spent` is what a run that is resumed has used up before. */
-  constructor(desk: CallContext, spent: Spent) {
-    this.#desk = desk
-    this.#spent = { ...spent }
-    this.#tell = progressReporter(desk)
+  /** What a run that is resumed has used up before counts. */
+  constructor(context: CallContext) {
+    this.#context = context
+    this.#spent = { ...context.journal.spent }
+    this.#reportProgress = progressReporter(context)
   }
 
   /** True when only humans can move what is open. */
   get onlyHumans(): boolean {
-    const states = [...this.open.values()].map(({ state }) => state)
-    return !states.includes('moving') && (states.includes('asking') || states.includes('uncertain'))
+    const names = new Set([...this.open.values()].map(({ state }) => state.name))
+    return !names.has('sending') && !names.has('waiting') && (names.has('asking') || names.has('uncertain'))
   }
 
-  /** Nothing is sent or resolved after this; what was sent stays in doubt. */
-  close(): void {
-    this.#closed = true
-    if (this.#isLanding) return
-    for (const call of this.open.values()) {
-      call.timer?.abort()
-      call.abort.abort()
-    }
-  }
-
-  /** As close(), but what may not be repeated has a moment to be answered, for the record alone. */
-  async drain(): Promise<void> {
-    this.#isLanding = true
-    await this.#flight.drained(this.#desk.pause)
-    this.#isLanding = false
-    this.close()
-  }
-
-  async issue(issued: IssuedCall, id: string, now: number): Promise<void> {
-    const definition = await definitionOf(issued.tool, id, this.#desk)
-    if (this.#closed || this.#desk.isStopped()) return
-    const call = openCall(issued, { id, now, definition }, this.#desk)
-    this.open.set(id, call)
+  /** A program issued it. */
+  issue(issued: IssuedCall, known: { id: string; now: number; definition: Tool | null }): FollowUp[] {
+    const call = openCall(issued, known, this.#context)
+    this.open.set(call.id, call)
     this.#spent.calls += 1
-    this.#desk.chain.append('call.issued', issuedBody(call))
-    if (isNested(issued)) this.#nest(call, 0)
-    else if (isTimer(call)) this.#startTimer(call)
-    else this.#route(call)
+    this.#context.chain.append('call.issued', issuedBody(call))
+    if (isNested(issued)) return this.#nest(call, 0)
+    return isTimer(call) ? this.#startTimer(call) : this.#route(call)
   }
 
   /** A call of the record that has no result yet goes on from where it stood. */
-  async reopen(recorded: RecordedCall, issued: IssuedCall, now: number): Promise<void> {
-    if (this.#closed) return
+  reopen(recorded: RecordedCall, issued: IssuedCall, { now, definition }: { now: number; definition: Tool | null }) {
     const call = reopened(recorded, issued, now)
     this.open.set(call.id, call)
-    if (isNested(issued)) this.#nest(call, this.#desk.journal.spent.wallMs - recorded.ownedMs)
-    else if (isTimer(call)) this.#startTimer(call)
-    else {
-      define(call, await definitionOf(call.tool, call.id, this.#desk))
-      if (this.#closed) return
-      if (this.#desk.isStopped()) this.#abandon(call, recorded)
-      else if (recorded.last === 'sent') this.#repeat(call, recorded)
-      else if (recorded.asked === undefined) this.#route(call)
-      else if (recorded.answered === undefined) this.#await(call, recorded.asked)
-      else this.#apply(call, recorded.answered)
-    }
+    if (isNested(issued)) return this.#nest(call, this.#context.journal.spent.wallMs - recorded.ownedMs)
+    if (isTimer(call)) return this.#startTimer(call)
+    define(call, definition)
+    if (recorded.last === 'sent') return this.#resend(call, recorded)
+    if (recorded.asked === undefined) return this.#route(call)
+    return recorded.answered === undefined ? this.#await(call, recorded.asked) : this.#apply(call, recorded.answered)
+  }
+
+  /** A run that will not go on keeps only what is in doubt: that, a human has to settle first. */
+  abandon(recorded: RecordedCall): FollowUp[] {
+    const call = reopened(recorded, recorded, this.#context.now())
+    this.open.set(call.id, call)
+    const isDoubtful = recorded.last === 'sent' && !mayResend(recorded, this.#context.now())
+    return isDoubtful ? this.#doubt(call) : this.cancel(call, 'the run is over')
+  }
+
+  /** The time has come that it was waiting for; that of a program is its run's to end. */
+  due(call: OpenCall): FollowUp[] {
+    if (isAsking(call)) return this.#expire(call.id, call.state.approval)
+    return call.state.name === 'waiting' ? this.#resolve(call, answeredHere, { ok: true, value: null }) : []
+  }
+
+  /** The program that runs as a call is over. */
+  nestedEnd(id: string, end: ProgramEnd): FollowUp[] {
+    const call = this.open.get(id)
+    if (call?.state.name !== 'nested') return []
+    return this.#resolve(call, { ...answeredHere, ms: this.#context.now() - call.issuedAt }, resultOfProgram(end))
+  }
+
+  /** A human, a rule or time answered; an answer to another question is none. */
+  answer(given: EventBodies['approval.answered']): FollowUp[] {
+    const call = [...this.open.values()].filter(isAsking).find(({ state }) => state.approval.id === given.approval)
+    if (call === undefined || given.digest !== call.state.approval.digest) return []
+    const body = redactTyped(given, call, this.#context.secrets)
+    this.#context.chain.append('approval.answered', body)
+    if (body.args !== undefined) edit(call, toText(body.args))
+    if (body.rule === undefined) return this.#apply(call, given)
+    this.#context.policy.write({ rule: body.rule, approval: body.approval })
+    return [...this.#apply(call, given), ...this.#answerAlike(body)]
+  }
+
+  /** A human said what became of a call in doubt. */
+  settle(body: EventBodies['call.settled']): FollowUp[] {
+    const call = this.open.get(body.call)
+    if (call?.state.name !== 'uncertain' || (body.attempt ?? call.attempt) !== call.attempt) return []
+    const settled = redactTyped(body, call, this.#context.secrets)
+    this.#context.chain.append('call.settled', settled)
+    if (settled.how !== 'again')
+      return this.#resolve(call, { outcome: 'settled', by: 'human' }, settledResult(call, settled))
+    call.isApproved = true
+    return mayBeSent(call, this.#context) ? this.#sendUnlessRefused(call) : []
+  }
+
+  /** Its tries are over, after so many milliseconds. */
+  tried(call: OpenCall, outcome: Outcome, ms: number): FollowUp[] {
+    const isStateLost = 'error' in outcome && outcome.error.code === 'UPSTREAM_STATE_LOST'
+    const lost: FollowUp[] = isStateLost ? [{ kind: 'stop', error: outcome.error }] : []
+    return [...lost, ...this.#concluded(call, outcome, ms)]
+  }
+
+  /** Ends what nobody needs any more, of all programs or below one; `everything` when a run stops. */
+  withdraw(program: string, everything: boolean, why: string): FollowUp[] {
+    const calls = [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
+    return calls.flatMap((call) => {
+      const step = withdrawal(call, everything)
+      if (step === 'stop trying') stopWaiting(call)
+      return step === 'cancel' ? this.cancel(call, why) : []
+    })
+  }
+
+  cancel(call: OpenCall, why: string): FollowUp[] {
+    stopWaiting(call)
+    const error = new AppError('CANCELLED', `Cannot finish the call of "${call.tool}": ${why}`, { tool: call.tool })
+    return this.#resolve(call, { outcome: 'cancelled', by: 'engine' }, { ok: false, error })
   }
 
   /**
    * A program inside has the time of its task while the run is owned and could move; `usedMs` were
    * used before.
    */
-  #nest(call: OpenCall, usedMs: number): void {
-    call.state = 'nested'
-    const { timeoutMs: ms, id } = call
-    if (ms !== undefined) this.#later(call, this.#desk.now() + ms - usedMs, () => this.#desk.late(id, ms))
+  #nest(call: OpenCall, usedMs: number): FollowUp[] {
+    const timer = new AbortController()
+    call.state = { name: 'nested', timer }
+    const { timeoutMs } = call
+    if (timeoutMs === undefined) return []
+    return [{ kind: 'wake', call, due: this.#context.now() + timeoutMs - usedMs, signal: timer.signal }]
   }
 
-  /** The program that runs as a call is over. */
-  nestedEnd(id: string, end: ProgramEnd): void {
-    const call = this.open.get(id)
-    if (call?.state !== 'nested') return
-    this.#resolve(call, 'answered', resultOfProgram(end), 'engine', this.#desk.now() - call.issuedAt)
+  #startTimer(call: OpenCall): FollowUp[] {
+    const timer = new AbortController()
+    call.state = { name: 'waiting', timer }
+    const due = this.#context.pretend === null ? dueOf(call, this.#context.now()) : call.issuedAt
+    return [{ kind: 'wake', call, due, signal: timer.signal }]
   }
 
-  /** A run that will not go on keeps only what is in doubt: that, a human has to settle first. */
-  giveUp(recorded: RecordedCall): void {
-    if (recorded.last === 'resolved') return
-    const call = reopened(recorded, recorded, this.#desk.now())
-    this.open.set(call.id, call)
-    this.#abandon(call, recorded)
-  }
-
-  #abandon(call: OpenCall, recorded: RecordedCall): void {
-    if (recorded.last === 'sent' && !mayResend(recorded, this.#desk.now())) call.state = 'uncertain'
-    else this.#cancel(call, 'the run is over')
-  }
-
-  /** Ends what nobody needs any more; `everything` on a full stop of the run. */
-  cancelOpen(program: string, everything: boolean, why: string): void {
-    for (const call of [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))) {
-      const step = withdrawal(call, everything)
-      if (step === 'cancel') this.#cancel(call, why)
-      if (step === 'stop trying') call.abort.abort()
+  #route(call: OpenCall): FollowUp[] {
+    const judged = judge(call, this.#context, this.#spent)
+    switch (judged.kind) {
+      case 'send':
+        return this.#send(call, judged.target)
+      case 'ask':
+        return this.#ask(call, judged.because)
+      case 'refuse':
+        return this.#refuse(call, judged.error)
+      case 'pretend':
+        return this.#resolve(call, { outcome: 'answered', by: judged.pretended.by }, judged.pretended.result)
     }
   }
 
-  answer(given: EventBodies['approval.answered']): void {
-    const call = [...this.open.values()].find(({ approval }) => approval?.id === given.approval)
-    if (call?.state !== 'asking' || given.digest !== call.approval!.digest) return
-    const body = redactTyped(given, call, this.#desk.secrets)
-    this.#desk.chain.append('approval.answered', body)
-    if (body.args !== undefined) edit(call, toText(body.args))
-    if (body.rule !== undefined) this.#desk.policy.write({ rule: body.rule, approval: body.approval })
-    this.#apply(call, given)
-    if (body.rule !== undefined) this.#answerAlike(body)
+  #send(call: OpenCall, target: Target): FollowUp[] {
+    const state = { name: 'sending' as const, target, abort: new AbortController(), isCommitted: false }
+    return [{ kind: 'send', call: Object.assign(call, { state }) }]
   }
 
-  /** A line of policy answers the other questions that it is about. */
-  #answerAlike({ rule, who, from }: EventBodies['approval.answered']): void {
-    for (const call of [...this.open.values()]) {
-      if (call.state !== 'asking' || !needsNoApproval(call, this.#desk)) continue
-      const { id: approval, digest } = call.approval!
-      this.answer({ approval, call: call.id, digest, answer: 'approved', who, from, reason: `by ${toText(rule)}` })
-    }
+  #ask(call: OpenCall, because: string): FollowUp[] {
+    const asked = question(call, because, this.#context)
+    this.#context.chain.append('approval.asked', asked)
+    return [...this.#await(call, asked), { kind: 'ask' }]
   }
 
-  settle(body: EventBodies['call.settled']): void {
-    const call = this.open.get(body.call)
-    if (call?.state !== 'uncertain' || (body.attempt ?? call.attempt) !== call.attempt) return
-    const told = redactTyped(body, call, this.#desk.secrets)
-    this.#desk.chain.append('call.settled', told)
-    if (told.how !== 'again') return this.#resolve(call, 'settled', settledResult(call, told), 'human')
+  #await(call: OpenCall, { approval: id, digest, expiresAt }: EventBodies['approval.asked']): FollowUp[] {
+    const timer = new AbortController()
+    call.state = { name: 'asking', approval: { id, digest }, timer }
+    const due = Date.parse(expiresAt)
+    if (due <= this.#context.now()) return this.#expire(call.id, call.state.approval)
+    return [{ kind: 'wake', call, due, signal: timer.signal }]
+  }
+
+  /** An answer that was given in time, and is not read yet, comes first. */
+  #expire(call: string, { id: approval, digest }: { id: string; digest: string }): FollowUp[] {
+    return isAnswered(approval, this.#context.chain) ? [] : this.answer(expired({ approval, call, digest }))
+  }
+
+  /** A rule that a human wrote answers the other questions that it is about. */
+  #answerAlike({ rule, who, from }: EventBodies['approval.answered']): FollowUp[] {
+    const reason = `by ${toText(rule)}`
+    return [...this.open.values()].flatMap((call) => {
+      if (!isAsking(call) || !needsNoApproval(call, this.#context)) return []
+      const { id: approval, digest } = call.state.approval
+      return this.answer({ approval, call: call.id, digest, answer: 'approved', who, from, reason })
+    })
+  }
+
+  #apply(call: OpenCall, answered: EventBodies['approval.answered']): FollowUp[] {
+    stopWaiting(call)
+    if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
     call.isApproved = true
-    if (!mayBeSent(call, this.#desk)) return
-    call.state = 'moving'
-    this.#again(call)
+    return mayBeSent(call, this.#context) ? this.#sendUnlessRefused(call) : this.#hold(call)
   }
 
-  #again(call: OpenCall): void {
-    const refusal = refusalOf(call, this.#desk, this.#spent)
-    if (refusal !== null) this.#refuse(call, refusal)
-    else this.#send(call)
+  #sendUnlessRefused(call: OpenCall): FollowUp[] {
+    const target = targetOf(call, this.#context, this.#spent)
+    return target instanceof AppError ? this.#refuse(call, target) : this.#send(call, target)
   }
 
-  #repeat(call: OpenCall, recorded: RecordedCall): void {
-    if (call.definition === null || !mayResend(recorded, this.#desk.now())) call.state = 'uncertain'
-    else if (mayBeSent(call, this.#desk)) this.#send(call)
-    else this.#hold(call)
+  /** The record says that it was sent, and no more. */
+  #resend(call: OpenCall, recorded: RecordedCall): FollowUp[] {
+    const { definition, effect } = call
+    const isKnown = definition !== null && effect !== null
+    if (!isKnown || !mayResend(recorded, this.#context.now())) return this.#doubt(call)
+    return mayBeSent(call, this.#context) ? this.#send(call, { definition, effect }) : this.#hold(call)
   }
 
   /**
    * Policy does not let it out any more. What an earlier try may have done, a human has to find
    * out; a read did nothing.
    */
-  #hold(call: OpenCall): void {
-    if (call.isInDoubt && !(call.effect !== null && isReadOnly(call.effect))) this.#doubt(call)
-    else this.#route(call)
+  #hold(call: OpenCall): FollowUp[] {
+    const didNothing = !call.isInDoubt || (call.effect !== null && isReadOnly(call.effect))
+    return didNothing ? this.#route(call) : this.#doubt(call)
   }
 
-  #doubt(call: OpenCall): void {
+  #doubt(call: OpenCall): FollowUp[] {
     call.isInDoubt = true
-    call.state = 'uncertain'
-    this.#desk.rested()
+    call.state = { name: 'uncertain' }
+    return []
   }
 
-  #route(call: OpenCall): void {
-    const judged = judge(call, this.#desk, this.#spent)
-    switch (judged.kind) {
-      case 'send':
-        return this.#send(call)
-      case 'ask':
-        return this.#ask(call, judged.because)
-      case 'refuse':
-        return this.#refuse(call, judged.error)
-      case 'pretend':
-        return this.#resolve(call, 'answered', judged.pretended.result, judged.pretended.by)
+  #concluded(call: OpenCall, outcome: Outcome, ms: number): FollowUp[] {
+    switch (outcome.outcome) {
+      case 'answered':
+        return this.#resolve(call, { outcome: 'answered', by: 'upstream', ms }, outcome)
+      case 'not_sent':
+        return this.#resolve(call, { outcome: 'not_sent', by: 'engine', ms }, { ok: false, error: outcome.error })
+      case 'given_up':
+        return this.#resolve(call, { outcome: 'cancelled', by: 'engine', ms }, { ok: false, error: outcome.error })
+      case 'in_doubt':
+        return this.#doubt(call)
+      case 'held':
+        return this.#hold(call)
+      case 'ended':
+        return this.cancel(call, 'the run is over')
     }
   }
 
-  #ask(call: OpenCall, because: string): void {
-    const asked = question(call, because, this.#desk)
-    this.#desk.chain.append('approval.asked', asked)
-    this.#await(call, asked)
-    this.#desk.asked()
-    this.#desk.rested()
-  }
-
-  #await(call: OpenCall, asked: EventBodies['approval.asked']): void {
-    const expiresAt = Date.parse(asked.expiresAt)
-    call.state = 'asking'
-    call.approval = { id: asked.approval, digest: asked.digest, expiresAt }
-    const expire = () => isAnswered(asked.approval, this.#desk.chain) || this.answer(expired(asked))
-    if (expiresAt <= this.#desk.now()) expire()
-    else this.#later(call, expiresAt, expire)
-  }
-
-  #apply(call: OpenCall, answered: EventBodies['approval.answered']): void {
-    call.timer?.abort()
-    call.state = 'moving'
-    if (answered.answer !== 'approved') return this.#refuse(call, denial(call, answered))
-    call.isApproved = true
-    return mayBeSent(call, this.#desk) ? this.#again(call) : this.#hold(call)
-  }
-
-  #startTimer(call: OpenCall): void {
-    const due = this.#desk.pretend === null ? dueOf(call, this.#desk.now()) : call.issuedAt
-    this.#later(call, due, () => this.#resolve(call, 'answered', { ok: true, value: null }, 'engine'))
-  }
-
-  #later(call: OpenCall, due: number, step: () => void): void {
-    const isDue = () => this.#isOpen(call) && !call.timer!.signal.aborted
-    wakeAt(due, call, this.#desk, () => this.#guard(() => void (isDue() && step())))
-  }
-
-  #send(call: OpenCall): void {
-    if (this.#desk.isStopped()) return this.#cancel(call, 'the run is over')
-    if (this.#flight.enter(call)) this.#guard(() => this.#try(call))
-  }
-
-  async #try(call: OpenCall): Promise<void> {
-    const began = this.#desk.now()
-    const tries = triesOf(call, this.#desk, () => this.#isOpen(call))
-    const outcome = await tryUntilKnown(call.effect!, tries)
-    const isLanded = this.#isLanding && outcome.outcome === 'answered' && this.open.has(call.id)
-    const next = this.#flight.leave(call, this.#isOpen)
-    if (isLanded || this.#isOpen(call)) this.#known(call, outcome, this.#desk.now() - began)
-    if (next !== undefined) this.#send(next)
-  }
-
-  readonly #isOpen = (call: OpenCall): boolean => !this.#closed && this.open.has(call.id)
-
-  #known(call: OpenCall, outcome: Outcome, ms: number): void {
-    if ('error' in outcome && outcome.error.code === 'UPSTREAM_STATE_LOST') this.#desk.lost(outcome.error)
-    if (outcome.outcome === 'held') return this.#hold(call)
-    if (outcome.outcome === 'ended') return this.#cancel(call, 'the run is over')
-    if (outcome.outcome === 'in_doubt') return this.#doubt(call)
-    if (outcome.outcome === 'answered') return this.#resolve(call, 'answered', outcome, 'upstream', ms)
-    const as = outcome.outcome === 'given_up' ? 'cancelled' : outcome.outcome
-    this.#resolve(call, as, { ok: false, error: outcome.error }, 'engine', ms)
-  }
-
-  #refuse(call: OpenCall, error: AppError): void {
-    this.#resolve(call, 'refused', { ok: false, error }, 'engine')
-  }
-
-  #cancel(call: OpenCall, why: string): void {
-    call.abort.abort()
-    const error = new AppError('CANCELLED', `Cannot finish the call of "${call.tool}": ${why}`, { tool: call.tool })
-    this.#resolve(call, 'cancelled', { ok: false, error }, 'engine')
+  #refuse(call: OpenCall, error: AppError): FollowUp[] {
+    return this.#resolve(call, { outcome: 'refused', by: 'engine' }, { ok: false, error })
   }
 
   /**
    * A result takes its place in the record when it arrives; from there the program gets the same
    * bytes.
    */
-  #resolve(call: OpenCall, outcome: Resolved['outcome'], result: Result | Hidden, by: Resolved['by'], ms = 0): void {
-    call.timer?.abort()
+  #resolve(call: OpenCall, how: Conclusion, result: Result | Hidden): FollowUp[] {
+    if ('timer' in call.state) call.state.timer.abort()
     this.open.delete(call.id)
-    const { bytes, ...member } = resultMember(call, result, this.#desk)
+    const { body, bytes } = resolvedBody(call, how, result, this.#context)
     spend(this.#spent, bytes, result.usage)
-    const said = { call: call.id, attempt: call.attempt, outcome, ...member, ms: Math.max(0, Math.round(ms)) }
-    const body: Resolved = { ...said, ...(result.usage && { usage: result.usage }), by }
-    const { at } = this.#desk.chain.append('call.resolved', body)
-    this.#tell(call.tool)
-    this.#desk.resolved(parseCallId(call.id).program, delivery(body, at))
-  }
-
-  #guard(step: () => void | Promise<void>): void {
-    Promise.resolve()
-      .then(() => (this.#closed ? undefined : step()))
-      .catch(this.#desk.broken)
+    const { at } = this.#context.chain.append('call.resolved', body)
+    this.#reportProgress(call.tool)
+    return [{ kind: 'deliver', program: parseCallId(call.id).program, delivery: delivery(body, at) }]
   }
 }

@@ -1,90 +1,63 @@
 /**
- * Moves one run that this process owns: replays what the record holds, then turns in, calls out,
- * until it ends or waits.
+ * Moves one run that this process owns, until it ends or waits. Whatever happens enters by #on():
+ * the run takes one step (run-state.ts), and what follows from it is done here. What takes time, a
+ * turn, a try, a pause, the disk, comes back as an input of its own.
  */
-import { type AppError, type Delivery, type EventBodies, limits, type ProgramEnd, type Turn, toAppError } from '#model'
+import { type Delivery, type EventBodies, limits } from '#model'
 import type { CallContext, RunContext } from './call-context.ts'
-import { hasCapabilities, isNested } from './call-definition.ts'
-import { formatCallId, parseCallId } from './call-id.ts'
-import { Calls } from './call-lifecycle.ts'
+import { definitionOf } from './call-definition.ts'
+import type { FollowUp } from './follow-up.ts'
+import { InFlight } from './in-flight.ts'
+import type { OpenCall, SendingCall } from './open-call.ts'
+import { playRecord, runsAlone } from './play-record.ts'
 import { OutputRecorder } from './program-output.ts'
-import { Replay } from './replay.ts'
-import {
-  cancelledBy,
-  outcomeOf,
-  programLate,
-  type Settlement,
-  type Stop,
-  sandboxUnavailable,
-  stalled,
-} from './run-end.ts'
-import { type ProgramState, RunPrograms } from './run-programs.ts'
+import type { Replay } from './replay.ts'
+import { cancelledBy, type Settlement } from './run-end.ts'
+import type { RunInput } from './run-phase.ts'
+import { deliverTurn, nextCallId, type ProgramTurn, startTurn } from './run-programs.ts'
+import { RunState } from './run-state.ts'
 import { timeLeft } from './time-left.ts'
+import { triesOf, tryUntilKnown } from './tries.ts'
+import { TurnQueue } from './turn-queue.ts'
+import { wakeAt } from './wake.ts'
 
 export class Conductor {
-  readonly settled: Promise<Settlement>
-  /** Resolves with the first question to a human. */
-  readonly asked: Promise<void>
-  readonly #score: RunContext
-  readonly #calls: Calls
-  readonly #seats: RunPrograms
-  readonly #replay: Replay
-  readonly #notes: OutputRecorder
-  readonly #settle: (settlement: Settlement) => void
-  readonly #fail: (error: unknown) => void
-  #tail: Promise<void> = Promise.resolve()
-  #turns = 0
-  #live = false
-  #over = false
-  #left: Promise<void> | undefined
-  #stop: Stop | null = null
-  #wall: NodeJS.Timeout | undefined
+  readonly #context: RunContext & CallContext
+  readonly #run: RunState
+  readonly #output: OutputRecorder
+  readonly #turns = new TurnQueue()
+  readonly #inFlight = new InFlight()
+  readonly #settlement = Promise.withResolvers<Settlement>()
+  readonly #question = Promise.withResolvers<void>()
+  #released: Promise<void> = Promise.resolve()
+  #clock: NodeJS.Timeout | undefined
   #unsubscribe = () => {}
 
-  constructor(score: RunContext) {
-    const { journal } = score
-    this.#score = score
-    this.#replay = new Replay(journal)
-    this.#notes = new OutputRecorder(score.chain, journal)
-    this.#seats = new RunPrograms(score.program)
-    const { budget, plan } = journal.started
-    const question = Promise.withResolvers<void>()
-    this.asked = question.promise
-    const desk: CallContext = {
-      ...score,
-      budget,
-      plan: plan.kind,
-      isStopped: () => this.#stop !== null,
-      resolved: (program, delivery) => this.#resolved(program, delivery),
-      asked: question.resolve,
-      rested: () => this.#rest(),
-      late: (program, timeoutMs) => this.#died(this.#seats.get(program)!, programLate(timeoutMs)),
-      lost: (error) => this.#differ(error),
-      broken: (error) => this.#broken(error),
-    }
-    this.#calls = new Calls(desk, journal.spent)
-    ;({ promise: this.settled, resolve: this.#settle, reject: this.#fail } = Promise.withResolvers<Settlement>())
+  constructor(context: RunContext) {
+    const { budget, plan } = context.journal.started
+    this.#context = { ...context, budget, plan: plan.kind }
+    this.#run = new RunState(this.#context)
+    this.#output = new OutputRecorder(context.chain, context.journal)
     this.settled.catch(() => {})
   }
 
-  /**
-   * Nothing is sent before every recorded result was delivered and every recorded call was issued
-   * again.
-   */
+  get settled(): Promise<Settlement> {
+    return this.#settlement.promise
+  }
+
+  /** Resolves with the first question to a human. */
+  get asked(): Promise<void> {
+    return this.#question.promise
+  }
+
   begin(): void {
-    this.#rerun().catch((error) => this.#broken(error))
+    const { phase } = this.#run
+    this.#enqueue(() => (phase.name === 'replaying' ? this.#resume(phase.replay) : this.#start()))
   }
 
   /** Asks the run to end; what was sent and cannot be taken back is awaited and recorded. */
   cancel(asked: EventBodies['cancel.asked']): void {
-    if (this.#over || this.#stop !== null) return
-    try {
-      const told = this.#score.secrets.hide(asked, 'metier') as typeof asked
-      this.#score.chain.append('cancel.asked', told)
-      this.#halt(cancelledBy(told))
-    } catch (error) {
-      this.#broken(error)
-    }
+    this.#on({ kind: 'cancelled', asked })
   }
 
   /**
@@ -92,216 +65,199 @@ export class Conductor {
    * soon stays in doubt.
    */
   leave(error?: unknown): Promise<void> {
-    this.#left ??= this.#over ? Promise.resolve() : this.#leave(error)
-    return this.#left
-  }
-
-  async #leave(error: unknown): Promise<void> {
-    const landed = error === undefined ? this.#calls.drain() : undefined
-    this.#close()
-    await landed
-    await this.#score.chain.suspend({ why: 'stopped', calls: [...this.#calls.open.keys()] })
-    if (error === undefined) this.#settle('interrupted')
-    else this.#fail(error)
-  }
-
-  async #rerun(): Promise<void> {
-    const { journal } = this.#score
-    this.#take(this.#seats.root, this.#seats.root.program.start(), journal.beganAt)
-    // Code with no other program in it is told everything at once, and its box plays it turn by
-    // turn. Graphs and capabilities seat programs as they go.
-    const isCode = journal.started.plan.kind === 'code' && !hasCapabilities(journal)
-    for (const { program, delivery } of journal.deliveries) {
-      if (!isCode) await this.#quiet()
-      const seat = this.#seats.get(program)
-      if (seat === undefined || this.#isDeaf(seat) || (!isCode && delivery.call > seat.issued)) continue
-      this.#take(seat, seat.program.deliver(delivery), delivery.now)
+    if (this.#run.isOurs) {
+      this.#close('leaving')
+      this.#released = this.#release(error)
     }
-    await this.#quiet()
-    if (this.#over) return
-    this.#differ(this.#replay.missing((program) => this.#seats.issuedBy(program)))
+    return this.#released
+  }
+
+  async #release(error: unknown): Promise<void> {
+    if (error === undefined) await this.#inFlight.drained(this.#context.pause)
+    this.#close('over')
+    await this.#context.chain.suspend({ why: 'stopped', calls: [...this.#run.calls.open.keys()] })
+    if (error === undefined) this.#settlement.resolve('interrupted')
+    else this.#settlement.reject(error)
+  }
+
+  /** The time that a box takes to open, and the program for its first turn, is not the run's. */
+  async #start(): Promise<void> {
+    const first = startTurn(this.#run.programs.root, this.#context.journal.beganAt)
+    await first.turn.catch(() => {})
     this.#startClock()
-    await this.#goOn()
+    for (const nested of await this.#play(first)) this.#take(nested)
+    this.#listen()
   }
 
+  /**
+   * Nothing is sent before every recorded result was delivered and every recorded call was issued
+   * again.
+   */
+  async #resume(replay: Replay): Promise<void> {
+    const { journal } = this.#context
+    const { programs } = this.#run
+    const isOver = () => !this.#run.isIn('replaying')
+    await playRecord(journal, programs, { play: this.#play, isOver, isAtOnce: runsAlone(journal) })
+    if (!isOver()) this.#run.stopBy(replay.missing((program) => programs.issuedBy(program)))
+    this.#startClock()
+    this.#run.goLive()
+    if (this.#run.isIn('live')) await this.#goOn(replay)
+    else this.#abandonAll()
+    this.#listen()
+  }
+
+  /** What the record left open moves on, then what the last turns issued beyond it. */
+  async #goOn({ open, anew }: Replay): Promise<void> {
+    for (const { recorded, issue } of open) {
+      const { call, id, now } = issue
+      this.#on({ kind: 'reopened', recorded, call, now, definition: await definitionOf(call.tool, id, this.#context) })
+    }
+    for (const { call, id, now } of anew) {
+      this.#on({ kind: 'issued', call, id, now, definition: await definitionOf(call.tool, id, this.#context) })
+    }
+    for (const { path, end } of this.#run.programs.ended) this.#on({ kind: 'replayed', path, end })
+  }
+
+  #abandonAll(): void {
+    for (const recorded of this.#context.journal.calls.values()) {
+      if (recorded.last !== 'resolved') this.#on({ kind: 'abandoned', recorded })
+    }
+  }
+
+  /** Its time may have been used up before; or it was cancelled, and its owner died of something. */
   #startClock(): void {
-    const { ms, stop } = timeLeft(this.#score.journal, this.#score.now())
-    if (ms <= 0) this.#stop ??= stop()
-    else if (ms <= limits.timeoutMsMax) this.#wall = setTimeout(() => this.#halt(stop()), ms)
+    if (!this.#run.isIn('replaying', 'live')) return
+    const { journal, now } = this.#context
+    const { ms, stop } = timeLeft(journal, now())
+    if (ms <= 0) this.#on({ kind: 'stopped', stop: stop() })
+    else if (ms <= limits.timeoutMsMax) this.#clock = setTimeout(() => this.#on({ kind: 'stopped', stop: stop() }), ms)
+    if (journal.cancelled !== null) this.#on({ kind: 'stopped', stop: cancelledBy(journal.cancelled) })
   }
 
-  /** After the replay: open calls move on, then what the last turns issued beyond the record. */
-  async #goOn(): Promise<void> {
-    const { calls, cancelled } = this.#score.journal
-    this.#turns += 1
-    this.#live = true
-    if (cancelled !== null) this.#halt(cancelledBy(cancelled))
-    if (this.#stop === null) {
-      for (const { recorded, issue } of this.#replay.open) await this.#calls.reopen(recorded, issue.call, issue.now)
-      for (const { call, id, now } of this.#replay.anew) await this.#calls.issue(call, id, now)
-      for (const { path, end } of this.#seats.ended) this.#calls.nestedEnd(path, end)
-    } else for (const recorded of calls.values()) this.#calls.giveUp(recorded)
-    this.#turns -= 1
-    if (this.#over) return
-    this.#unsubscribe = this.#score.chain.onInbox(() => this.#readInbox())
-    this.#readInbox()
+  #listen(): void {
+    if (!this.#run.isOurs) return
+    this.#unsubscribe = this.#context.chain.onInbox(() => this.#on({ kind: 'inbox' }))
+    this.#on({ kind: 'inbox' })
   }
 
-  /** Turns are handled one after the other, in the order of the deliveries. */
-  #take(seat: ProgramState, turn: Promise<Turn>, now: number): void {
-    turn.catch(() => {})
-    this.#turns += 1
-    const handled = this.#tail.then(async () => {
-      await turn.then(
-        (value) => this.#handle(seat, value, now),
-        (error) => this.#died(seat, error),
-      )
-      this.#turns -= 1
-      this.#rest()
+  #enqueue(handle: () => Promise<void>): void {
+    this.#turns.add(handle).then(
+      () => this.#on({ kind: 'turned' }),
+      (error) => this.#broken(error),
+    )
+  }
+
+  #take(turn: ProgramTurn): void {
+    this.#enqueue(async () => {
+      for (const nested of await this.#play(turn)) this.#take(nested)
     })
-    this.#tail = handled.catch((error) => this.#broken(error))
   }
 
-  /** A turn may seat another program, whose first turn follows. */
-  async #quiet(): Promise<void> {
-    while (this.#turns > 0 && !this.#over) await this.#tail
-  }
-
-  async #handle(seat: ProgramState, turn: Turn, now: number): Promise<void> {
-    if (this.#isDeaf(seat)) return
-    this.#notes.record(seat.path, turn)
-    for (const call of turn.calls) {
-      if (this.#isDeaf(seat)) return
-      seat.issued += 1
-      const id = formatCallId({ program: seat.path, number: seat.issued })
-      if (this.#live) await this.#calls.issue(call, id, now)
-      else this.#differ(this.#replay.compare({ call, id, now }))
-      if (isNested(call)) await this.#sit(call.code ?? call.tasks!, call.args, id, now)
+  /** Handles one turn; resolves with the first turns of the programs that run as its calls. */
+  readonly #play = async ({ state, turn, now }: ProgramTurn): Promise<ProgramTurn[]> => {
+    const run = this.#run
+    const nested: ProgramTurn[] = []
+    const value = await turn.catch((error) => void this.#on({ kind: 'died', program: state, error }))
+    if (value === undefined || !run.isHeard(state)) return nested
+    this.#output.record(state.path, value)
+    for (const call of value.calls) {
+      if (!run.isHeard(state)) return nested
+      const id = nextCallId(state)
+      if (run.phase.name === 'replaying') run.stopBy(run.phase.replay.compare({ call, id, now }))
+      else this.#on({ kind: 'issued', call, id, now, definition: await definitionOf(call.tool, id, this.#context) })
+      const source = call.code ?? call.tasks
+      if (source === undefined) continue
+      const program = await this.#context.nest(source, call.args, id, now)
+      nested.push(startTurn(run.programs.add(id, program), now))
     }
-    if (turn.end !== undefined) this.#ended(seat, turn.end)
+    if (value.end !== undefined) this.#on({ kind: 'ended', program: state, end: value.end })
+    return nested
   }
 
-  async #sit(...nested: Parameters<RunContext['nest']>): Promise<void> {
-    const program = await this.#score.nest(...nested)
-    this.#take(this.#seats.add(nested[2], program), program.start(), nested[3])
-  }
-
-  /** What a nested program leaves open is withdrawn with it; its end is the result of its call. */
-  #ended(seat: ProgramState, end: ProgramEnd): void {
-    seat.end = end
-    if (seat === this.#seats.root || !this.#live) return
-    seat.program.drop()
-    this.#withdraw(seat.path, false, 'the program is over')
-    this.#calls.nestedEnd(seat.path, end)
-  }
-
-  #differ(error: AppError | null): void {
-    if (error !== null) this.#stop ??= { status: 'failed', error }
-  }
-
-  #resolved(program: string, delivery: Delivery): void {
-    const seat = this.#seats.get(program)
-    if (seat === undefined || this.#isDeaf(seat)) this.#rest()
-    else this.#take(seat, seat.program.deliver(delivery), delivery.now)
-  }
-
-  /** Nothing is delivered after the end of a program, nor after that of the one it runs in. */
-  #isDeaf(seat: ProgramState): boolean {
-    return this.#over || this.#stop !== null || seat.end !== null || this.#seats.root.end !== null
-  }
-
-  #died(seat: ProgramState, error: unknown): void {
-    if (this.#over || seat.end !== null) return
-    const without = sandboxUnavailable(error, this.#score.chain.run)
-    if (without !== null) this.leave(without).catch(this.#fail)
-    else if (seat !== this.#seats.root) this.#ended(seat, { ok: false, error: toAppError(error).toJSON() })
-    else this.#stop ??= { status: 'failed', error: toAppError(error) }
-  }
-
-  #halt(stop: Stop): void {
-    this.#stop ??= stop
-    this.#seats.drop()
-    this.#rest()
-  }
-
-  #readInbox(): void {
-    if (this.#over || !this.#live) return
+  /** Every input, one after the other: a step, what follows from it, and whether that was all. */
+  #on(input: RunInput): void {
+    if (!this.#run.accepts(input)) return
     try {
-      for (const item of this.#score.chain.inbox()) {
-        this.#score.chain.takeFromInbox(item.id)
-        if (item.type === 'approval.answered') this.#calls.answer(item.body)
-        else if (item.type === 'call.settled') this.#calls.settle(item.body)
-        else this.cancel(item.body)
+      this.#perform(this.#run.step(input))
+      if (this.#turns.isEmpty) this.#perform(this.#run.rest())
+      if (this.#turns.isEmpty) this.#perform(this.#run.settle())
+    } catch (error) {
+      this.#broken(error)
+    }
+  }
+
+  #perform(followUps: FollowUp[]): void {
+    for (const next of followUps) {
+      switch (next.kind) {
+        case 'send':
+          this.#send(next.call)
+          break
+        case 'wake':
+          wakeAt(next.due, next.signal, this.#context, () => this.#on({ kind: 'due', call: next.call }))
+          break
+        case 'deliver':
+          this.#deliver(next.program, next.delivery)
+          break
+        case 'ask':
+          this.#question.resolve()
+          break
+        case 'stop':
+          this.#run.stopBy(next.error)
+          break
+        case 'leave':
+          this.leave(next.error).catch(this.#settlement.reject)
+          break
+        case 'suspend':
+          this.#suspend(next.body)
+          break
+        case 'finish':
+          this.#finish(next.body)
+          break
       }
-      this.#rest()
-    } catch (error) {
-      this.#broken(error)
     }
   }
 
-  /** Between two turns: is there anything left that can move? */
-  #rest(): void {
-    if (this.#over || !this.#live || this.#turns > 0) return
-    try {
-      this.#lookAround()
-    } catch (error) {
-      this.#broken(error)
-    }
+  #deliver(path: string, delivery: Delivery): void {
+    const program = this.#run.programs.get(path)
+    if (program !== undefined && this.#run.isHeard(program)) this.#take(deliverTurn(program, delivery))
   }
 
-  #lookAround(): void {
-    if (this.#stop !== null) {
-      this.#seats.drop()
-      this.#withdraw('', true, 'the run is over')
-    } else if (this.#seats.root.end !== null) this.#withdraw('', false, 'the program is over')
-    else this.#endStalled()
-    if (this.#over || this.#turns > 0) return
-    if (this.#calls.onlyHumans) this.#suspend()
-    else if (this.#calls.open.size === 0) this.#finish()
+  #send(call: SendingCall): void {
+    if (!this.#run.isIn('live')) this.#perform(this.#run.calls.cancel(call, 'the run is over'))
+    else if (this.#inFlight.enter(call)) this.#try(call).catch((error) => this.#broken(error))
   }
 
-  /** Cancelling resolves calls, which comes back to rest. */
-  #withdraw(program: string, everything: boolean, why: string): void {
-    this.#turns += 1
-    this.#calls.cancelOpen(program, everything, why)
-    this.#turns -= 1
+  async #try(call: SendingCall): Promise<void> {
+    const { now } = this.#context
+    const isOpen = (one: OpenCall) => this.#run.isOpen(one)
+    const wanted = { isOpen: () => isOpen(call), isStopped: () => this.#run.isIn('stopping') }
+    const began = now()
+    const outcome = await tryUntilKnown(call.state.target.effect, triesOf(call, this.#context, wanted))
+    const next = this.#inFlight.leave(call, isOpen)
+    this.#on({ kind: 'tried', call, outcome, ms: now() - began })
+    if (next !== undefined) this.#send(next)
   }
 
-  #endStalled(): void {
-    for (const seat of this.#seats.stalled(this.#calls.open.keys(), (id) => parseCallId(id).program)) {
-      if (seat === this.#seats.root) this.#stop = stalled()
-      else this.#ended(seat, { ok: false, error: stalled().error.toJSON() })
-    }
+  #suspend(body: Extract<FollowUp, { kind: 'suspend' }>['body']): void {
+    const settlement = body.why === 'approval' ? 'approval_required' : body.why
+    this.#close('over')
+    this.#context.chain.suspend(body).then(() => this.#settlement.resolve(settlement), this.#settlement.reject)
   }
 
-  #suspend(): void {
-    const open = [...this.#calls.open.values()].filter(({ state }) => state !== 'nested')
-    const why = open.some((call) => call.state === 'uncertain') ? 'uncertain' : 'approval'
-    this.#close()
-    this.#score.chain
-      .suspend({ why, calls: open.map((call) => call.id) })
-      .then(() => this.#settle(why === 'approval' ? 'approval_required' : why), this.#fail)
-  }
-
-  #finish(): void {
-    const { chain, journal, now } = this.#score
-    const outcome = outcomeOf(this.#stop, this.#seats.root.end)
-    const body = { ...outcome, callCount: this.#seats.callCount, ms: Math.max(0, now() - journal.startedAt) }
-    this.#close()
-    chain.finish(body).then(() => this.#settle(outcome.status), this.#fail)
-    this.#score.ended?.(outcome.status)
+  #finish(body: EventBodies['run.finished']): void {
+    this.#close('over')
+    this.#context.chain.finish(body).then(() => this.#settlement.resolve(body.status), this.#settlement.reject)
+    this.#context.ended?.(body.status)
   }
 
   /** Nothing more can happen here, but maybe elsewhere. */
   #broken(error: unknown): void {
-    if (!this.#over) this.leave(error).catch(() => this.#fail(error))
+    if (this.#run.isOurs) this.leave(error).catch(() => this.#settlement.reject(error))
   }
 
-  #close(): void {
-    this.#over = true
-    clearTimeout(this.#wall)
+  #close(phase: 'leaving' | 'over'): void {
+    this.#run.close(phase)
+    clearTimeout(this.#clock)
     this.#unsubscribe()
-    this.#calls.close()
-    this.#seats.drop()
   }
 }

@@ -23,8 +23,9 @@ import { formatCallId } from './call-id.ts'
 import { type Capabilities, CapabilityPins } from './capability-calls.ts'
 import { digestOf } from './digest.ts'
 import type { Journal } from './journal.ts'
+import { policyVerdict, targetOf } from './judge-call.ts'
 import { mockResults, type RecordedResults, recordedResultsOf } from './mocks.ts'
-import { newOpenCall, type OpenCall, policyVerdict, refusalOf } from './open-call.ts'
+import { type CallFacts, newFacts } from './open-call.ts'
 import { preparedCached } from './prepare.ts'
 import type { Programs } from './programs.ts'
 import type { Mocks } from './read-mocks.ts'
@@ -115,10 +116,10 @@ function resultsAlong(assumed: Assumptions, { started }: Journal, parts: Parts, 
   const mocked = mockResults((started.mocks ?? {}) as Mocks, recorded)
   return async ({ id, issued, now, callCount }: ToolCall): Promise<PathResult> => {
     const definition = (await catalog.tool(issued.tool)) ?? null
-    const call: OpenCall = { ...issued, ...newOpenCall(id, now), definition, effect: effectOf(definition, issued) }
+    const call: CallFacts = { ...issued, ...newFacts(id, now), definition, effect: effectOf(definition, issued) }
     const spent = { calls: callCount, bytes: 0, tokens: 0, cost: 0, wallMs: 0 }
-    const refusal = refusalOf(call, { budget: started.budget, catalog }, spent)
-    if (refusal !== null) return failed(refusal)
+    const target = targetOf(call, { budget: started.budget, catalog }, spent)
+    if (target instanceof AppError) return failed(target)
     const verdict = policyVerdict(call, policy)
     if (verdict.action === 'deny') return failed(denied(call, verdict))
     const answer = assumed.calls.get(id)
@@ -128,7 +129,7 @@ function resultsAlong(assumed: Assumptions, { started }: Journal, parts: Parts, 
   }
 }
 
-function toolError({ tool }: OpenCall, { failure }: { failure: string }): PathResult {
+function toolError({ tool }: CallFacts, { failure }: { failure: string }): PathResult {
   return failed(new AppError('TOOL_ERROR', failure, { tool }))
 }
 

@@ -7,23 +7,23 @@ import { test } from 'node:test'
 import { limits } from '#model'
 import { caller, done, openSpace, workspace } from '#test'
 import { InFlight } from './in-flight.ts'
-import type { OpenCall } from './open-call.ts'
+import type { OpenCall, SendingCall } from './open-call.ts'
 
-const callOf = (id: number) => ({ id: String(id) }) as OpenCall
+const callOf = (id: number) => ({ id: String(id) }) as SendingCall
 
-test('Flight lets the next wanted call in when one leaves, however many were withdrawn before it', () => {
-  const flight = new InFlight()
+test('InFlight lets the next wanted call in when one leaves, however many were withdrawn before it', () => {
+  const inFlight = new InFlight()
   const calls = Array.from({ length: limits.callsInFlightMax }, (_, id) => callOf(id))
-  const [first, second, third] = calls as [OpenCall, OpenCall, OpenCall]
-  for (const call of calls) assert.ok(flight.enter(call))
-  for (let i = 100; i < 110; i++) assert.ok(!flight.enter(callOf(i)))
+  const [first, second, third] = calls as [SendingCall, SendingCall, SendingCall]
+  for (const call of calls) assert.ok(inFlight.enter(call))
+  for (let i = 100; i < 110; i++) assert.ok(!inFlight.enter(callOf(i)))
   const isWanted = ({ id }: OpenCall) => id === '107' || id === '109'
-  assert.equal(flight.leave(first, isWanted)?.id, '107')
-  assert.ok(flight.enter(callOf(107)))
-  assert.equal(flight.leave(second, isWanted)?.id, '109')
-  assert.ok(flight.enter(callOf(109)))
-  assert.equal(flight.leave(third, isWanted), undefined)
-  assert.ok(flight.enter(callOf(200)))
+  assert.equal(inFlight.leave(first, isWanted)?.id, '107')
+  assert.ok(inFlight.enter(callOf(107)))
+  assert.equal(inFlight.leave(second, isWanted)?.id, '109')
+  assert.ok(inFlight.enter(callOf(109)))
+  assert.equal(inFlight.leave(third, isWanted), undefined)
+  assert.ok(inFlight.enter(callOf(200)))
 })
 
 test('calls that a program never awaited are all made, also those behind reads that are withdrawn at its end', async (t) => {

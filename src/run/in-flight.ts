@@ -4,15 +4,15 @@
  */
 import { limits, mayRepeat } from '#model'
 import type { CallContext } from './call-context.ts'
-import type { OpenCall } from './open-call.ts'
+import type { OpenCall, SendingCall } from './open-call.ts'
 
 export class InFlight {
-  readonly #under = new Set<OpenCall>()
-  readonly #waiting: OpenCall[] = []
+  readonly #under = new Set<SendingCall>()
+  readonly #waiting: SendingCall[] = []
   #left = () => {}
 
   /** False where the call has to wait. */
-  enter(call: OpenCall): boolean {
+  enter(call: SendingCall): boolean {
     const isFree = this.#under.size < limits.callsInFlightMax
     if (isFree) this.#under.add(call)
     else this.#waiting.push(call)
@@ -20,7 +20,7 @@ export class InFlight {
   }
 
   /** One is over: the next that is still wanted may enter. */
-  leave(call: OpenCall, isOpen: (call: OpenCall) => boolean): OpenCall | undefined {
+  leave(call: SendingCall, isOpen: (call: OpenCall) => boolean): SendingCall | undefined {
     this.#under.delete(call)
     this.#left()
     let next = this.#waiting.shift()
@@ -35,7 +35,7 @@ export class InFlight {
   async drained(pause: CallContext['pause']): Promise<void> {
     const over = new AbortController()
     const last = new Promise<void>((resolve) => {
-      const isAwaited = ({ effect, isInFlight }: OpenCall) => effect !== null && !mayRepeat(effect) && isInFlight
+      const isAwaited = ({ state }: SendingCall) => !mayRepeat(state.target.effect) && state.isCommitted
       this.#left = () => [...this.#under].some(isAwaited) || resolve()
       this.#left()
     })

@@ -4,7 +4,7 @@ import { effectOf } from './call-effect.ts'
 import { editOf } from './fork.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import type { Journal } from './journal.ts'
-import { newOpenCall, type OpenCall, withoutCode } from './open-call.ts'
+import { newFacts, type OpenCall, withoutCode } from './open-call.ts'
 
 type Run = { chain: { run: RunId }; journal: Pick<Journal, 'started'> }
 
@@ -17,5 +17,13 @@ export function openCall(
   const edit = editOf(journal.started, id)
   const effect = effectOf(definition, { ...issued, ...edit })
   const key = effect !== null && keyParameter(effect) !== null ? { key: idempotencyKey(chain.run, id) } : {}
-  return { ...withoutCode(issued), ...key, ...edit, ...newOpenCall(id, now), definition, effect }
+  return {
+    ...withoutCode(issued),
+    ...key,
+    ...edit,
+    ...newFacts(id, now),
+    definition,
+    effect,
+    state: { name: 'issued' },
+  }
 }

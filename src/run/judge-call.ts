@@ -2,17 +2,19 @@
  * What may become of a call now: refused, asked about, answered without being made, or sent. Every
  * send is judged.
  */
-import type { AppError } from '#model'
+import type { Catalog } from '#catalog'
+import { AppError, type Budget, fromErrorData, splitToolId } from '#model'
 import type { Secrets } from '#record'
-import type { RunPolicy } from '#run/policy'
+import { dangerOf, decide, type RunPolicy, type Verdict } from '#run/policy'
 import { denied } from './approval.ts'
-import type { Spent } from './budget-spent.ts'
+import { overspent, type Spent } from './budget-spent.ts'
 import type { CallContext } from './call-context.ts'
+import { leakOf, lostSecret } from './call-secrets.ts'
 import type { MockedResult } from './mocks.ts'
-import { type OpenCall, policyVerdict, reasonToAsk, refusalOf } from './open-call.ts'
+import { argumentsOf, argumentsToSend, type CallFacts, type Target } from './open-call.ts'
 
 type Judgement =
-  | { kind: 'send' }
+  | { kind: 'send'; target: Target }
   | { kind: 'ask'; because: string }
   | { kind: 'refuse'; error: AppError }
   | { kind: 'pretend'; pretended: MockedResult }
@@ -20,16 +22,65 @@ type Judgement =
 type Judging = Pick<CallContext, 'budget' | 'catalog' | 'secrets' | 'policy' | 'pretend'>
 
 /** Of a call that nobody has decided about yet. */
-export function judge(call: OpenCall, desk: Judging, spent: Spent): Judgement {
-  const refusal = refusalOf(call, desk, spent)
-  if (refusal !== null) return { kind: 'refuse', error: refusal }
-  const verdict = policyVerdict(call, desk.policy)
+export function judge(call: CallFacts, context: Judging, spent: Spent): Judgement {
+  const target = targetOf(call, context, spent)
+  if (target instanceof AppError) return { kind: 'refuse', error: target }
+  const verdict = policyVerdict(call, context.policy)
   if (verdict.action === 'deny') return { kind: 'refuse', error: denied(call, verdict) }
-  const pretended = desk.pretend?.(call)
+  const pretended = context.pretend?.(call)
   if (pretended !== undefined) return { kind: 'pretend', pretended }
   if (verdict.action === 'ask') return { kind: 'ask', because: verdict.because }
-  const doubt = reasonToAsk(call, desk.secrets)
-  return doubt === null ? { kind: 'send' } : { kind: 'ask', because: doubt }
+  const because = reasonToAsk(call, context.secrets)
+  return because === null ? { kind: 'send', target } : { kind: 'ask', because }
+}
+
+/** `secrets` where the call is really made. */
+type Refusing = { budget: Budget; catalog: Pick<Catalog, 'near' | 'problemOf' | 'problemOfServer'>; secrets?: Secrets }
+
+/** What the call is sent to; or why it is not made at all, whatever the policy says. */
+export function targetOf(call: CallFacts, { budget, catalog, secrets }: Refusing, spent: Spent): Target | AppError {
+  const over = notExpressible(call) ?? overspent(call.tool, budget, spent)
+  if (over !== null) return over
+  const { definition, effect } = call
+  if (definition === null || effect === null) return notFound(call, catalog)
+  return catalog.problemOf(definition, argumentsToSend(call)) ?? lostSecret(call, secrets) ?? { definition, effect }
+}
+
+function notFound({ tool }: CallFacts, catalog: Refusing['catalog']): AppError {
+  const unreachable = catalog.problemOfServer(tool)
+  if (unreachable !== null) return unreachable
+  const near = catalog.near(tool)
+  const form = splitToolId(tool) === null ? 'a tool is named server:name' : 'discover finds what there is'
+  const hint = near.length === 0 ? form : `did you mean ${near.join(' or ')}?`
+  const message = `Cannot call "${tool}": there is no such tool; ${hint}`
+  return new AppError('TOOL_NOT_FOUND', message, { tool, ...(near.length > 0 && { near }) })
+}
+
+/** What the program could not say as JSON is refused as it said why. */
+function notExpressible({ tool, refused: details, refusal }: CallFacts): AppError | null {
+  if (refusal !== undefined) return fromErrorData(refusal)
+  if (details === undefined) return null
+  return new AppError('INVALID_INPUT_PARAM', `Cannot call "${tool}": ${details}`, { param: 'args', details })
+}
+
+type Policy = Omit<RunPolicy, 'write'>
+
+/** No rule can be about a call of no class: it is not made. */
+export function policyVerdict(call: CallFacts, { permissions, rules }: Policy): Verdict {
+  const { tool, effect, definition } = call
+  if (effect === null) return { action: 'deny', because: 'there is no such tool' }
+  const danger = definition === null ? null : dangerOf(definition)
+  return decide({ tool, effect, danger, args: argumentsOf(call) }, permissions, rules)
+}
+
+/** Why a human is asked even though the policy allows the call. */
+function reasonToAsk(call: CallFacts, secrets: Secrets): string | null {
+  return leakOf(call, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
+}
+
+/** Whether nobody need be asked about a call. */
+export function needsNoApproval(call: CallFacts, { policy, secrets }: { policy: Policy; secrets: Secrets }): boolean {
+  return policyVerdict(call, policy).action === 'allow' && reasonToAsk(call, secrets) === null
 }
 
 /**
@@ -38,8 +89,7 @@ export function judge(call: OpenCall, desk: Judging, spent: Spent): Judgement {
  * been taken back while the call waited. A human's yes to these arguments answers whatever asks,
  * and beats nothing that denies.
  */
-export function mayBeSent(call: OpenCall, { policy, secrets }: { policy: RunPolicy; secrets: Secrets }): boolean {
-  const { action } = policyVerdict(call, policy)
-  if (action === 'deny') return false
-  return call.isApproved || (action === 'allow' && reasonToAsk(call, secrets) === null)
+export function mayBeSent(call: CallFacts, { policy, secrets }: { policy: Policy; secrets: Secrets }): boolean {
+  if (!call.isApproved) return needsNoApproval(call, { policy, secrets })
+  return policyVerdict(call, policy).action !== 'deny'
 }

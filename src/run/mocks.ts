@@ -5,12 +5,13 @@
 import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, type Stored } from '#model'
 import type { Store } from '#record'
 import { sampleOf } from '#run/schema'
+import type { Result } from './call-result.ts'
 import { digestOf } from './digest.ts'
-import type { OpenCall, Result } from './open-call.ts'
+import type { CallFacts } from './open-call.ts'
 import type { Mocks } from './read-mocks.ts'
 
 export type MockedResult = { result: Result; by: 'mock' | 'record' | 'engine' }
-export type ResultSource = (call: OpenCall) => MockedResult
+export type ResultSource = (call: CallFacts) => MockedResult
 
 /** What the record holds as the result of the same tool with the same bytes of arguments. */
 export type RecordedResults = (tool: string, args: string) => string | undefined
@@ -68,7 +69,7 @@ function nextOf(mock: Json | undefined, tool: string, used: Map<string, number>)
 /**
  * `{ error }` is a failure where it is in words; `{ error: true }` is a value that some tool gives.
  */
-function resultOf(mock: Json, call: OpenCall): Result {
+function resultOf(mock: Json, call: CallFacts): Result {
   const isFailure =
     isObject(mock) && Object.keys(mock).length === 1 && (typeof mock.error === 'string' || isObject(mock.error))
   if (!isFailure) return { ok: true, value: mock }

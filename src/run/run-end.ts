@@ -60,9 +60,11 @@ function tooDeep(): ErrorData {
 
 type Outcome = Pick<EventBodies['run.finished'], 'status' | 'result' | 'error'>
 
-export function outcomeOf(stop: Stop | null, end: ProgramEnd | null): Outcome {
-  if (stop !== null) return { status: stop.status, error: stop.error.toJSON() }
-  if (end!.ok && Buffer.byteLength(end!.value) > limits.blobBytesMax) return { status: 'failed', error: tooMuch() }
-  if (end!.ok && isTextDeeper(end!.value, limits.programDepthMax)) return { status: 'failed', error: tooDeep() }
-  return end!.ok ? { status: 'done', result: new RawJson(end!.value) } : { status: 'failed', error: end!.error }
+/** By the end of its program, or by what stopped it before. */
+export function outcomeOf(end: Stop | ProgramEnd): Outcome {
+  if ('status' in end) return { status: end.status, error: end.error.toJSON() }
+  if (!end.ok) return { status: 'failed', error: end.error }
+  if (Buffer.byteLength(end.value) > limits.blobBytesMax) return { status: 'failed', error: tooMuch() }
+  if (isTextDeeper(end.value, limits.programDepthMax)) return { status: 'failed', error: tooDeep() }
+  return { status: 'done', result: new RawJson(end.value) }
 }

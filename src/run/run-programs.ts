@@ -2,9 +2,13 @@
  * The programs of one run: its own, and those that run as its calls, each with what it has issued
  * and how it ended.
  */
-import type { Program, ProgramEnd } from '#model'
+import type { Delivery, Program, ProgramEnd, Turn } from '#model'
+import { formatCallId, parseCallId } from './call-id.ts'
 
 export type ProgramState = { path: string; program: Program; issued: number; end: ProgramEnd | null }
+
+/** A turn that a program makes, and the time that it is told. */
+export type ProgramTurn = { state: ProgramState; turn: Promise<Turn>; now: number }
 
 export class RunPrograms {
   readonly root: ProgramState
@@ -20,9 +24,14 @@ export class RunPrograms {
   }
 
   add(path: string, program: Program): ProgramState {
-    const seat: ProgramState = { path, program, issued: 0, end: null }
-    this.#byPath.set(path, seat)
-    return seat
+    const state: ProgramState = { path, program, issued: 0, end: null }
+    this.#byPath.set(path, state)
+    return state
+  }
+
+  /** Nothing is delivered after the end of a program, nor after that of the run's own. */
+  isOpen({ end }: ProgramState): boolean {
+    return end === null && this.root.end === null
   }
 
   issuedBy(path: string): number {
@@ -38,12 +47,32 @@ export class RunPrograms {
   }
 
   /** A program that waits while none of its calls is open will wait for ever. */
-  stalled(open: Iterable<string>, programOf: (call: string) => string): ProgramState[] {
-    const waited = new Set([...open].map(programOf))
+  stalled(open: Iterable<string>): ProgramState[] {
+    const waited = new Set([...open].map((id) => parseCallId(id).program))
     return [...this.#byPath.values()].filter(({ end, path }) => end === null && !waited.has(path))
   }
 
   drop(): void {
     for (const { program } of this.#byPath.values()) program.drop()
   }
+}
+
+/** The id of the next call that a program issues. */
+export function nextCallId(state: ProgramState): string {
+  state.issued += 1
+  return formatCallId({ program: state.path, number: state.issued })
+}
+
+export function startTurn(state: ProgramState, now: number): ProgramTurn {
+  return handled({ state, turn: state.program.start(), now })
+}
+
+export function deliverTurn(state: ProgramState, delivery: Delivery): ProgramTurn {
+  return handled({ state, turn: state.program.deliver(delivery), now: delivery.now })
+}
+
+/** It may be rejected before anything waits for it. */
+function handled(turn: ProgramTurn): ProgramTurn {
+  turn.turn.catch(() => {})
+  return turn
 }

@@ -26,8 +26,9 @@ import {
 } from '#model'
 import type { Secrets } from '#record'
 import type { CallContext } from './call-context.ts'
+import type { Hidden } from './call-result.ts'
 import { mayBeSent } from './judge-call.ts'
-import { argumentsToSend, type Hidden, type OpenCall } from './open-call.ts'
+import { argumentsToSend, type SendingCall } from './open-call.ts'
 
 type Made = Try | ({ outcome: 'answered' } & Hidden)
 
@@ -125,34 +126,44 @@ function givenUp(effect: Effect, { outcome, error }: Failed, isDoubtful: boolean
   return mayRepeat(effect) ? { outcome: 'given_up', error } : { outcome: 'in_doubt' }
 }
 
-type Sending = Pick<CallContext, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'isStopped' | 'policy'> &
+type Sending = Pick<CallContext, 'chain' | 'queue' | 'secrets' | 'journal' | 'attendant' | 'policy'> &
   Pick<Tries, 'now' | 'pause'>
+
+/** What its run says of a call while it is tried. */
+type Wanted = {
+  /** False when it was resolved, or its run let go of it. */
+  isOpen(): boolean
+  /** True when the run is being stopped: nothing more is sent. */
+  isStopped(): boolean
+}
 
 /**
  * Commit before effect: the maker of the try calls `commit` when it has a slot and a connection,
  * and sends only then. True secrets are put in at the last moment; a built-in tool gets none.
  */
-export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): Tries {
-  const { chain, queue, secrets, journal, attendant, now, pause, isStopped } = desk
+export function triesOf(call: SendingCall, context: Sending, { isOpen, isStopped }: Wanted): Tries {
+  const { chain, queue, secrets, journal, attendant, now, pause } = context
+  const { state } = call
+  const { definition, effect } = state.target
   const { server } = splitToolId(call.tool)!
   const trace = parseTraceparent(journal.started.traceparent)
 
   /** Null where the try may be sent: it is on the record. */
   async function commit(attempt: number): Promise<Unsent | null> {
     if (!isOpen() || isStopped()) return { outcome: 'ended' }
-    if (!mayBeSent(call, desk)) return { outcome: 'held' }
+    if (!mayBeSent(call, context)) return { outcome: 'held' }
     call.attempt = attempt
-    call.isInFlight = true
+    state.isCommitted = true
     const edited = call.edited === undefined ? {} : { args: new RawJson(call.edited) }
-    const classed = call.edited !== undefined && call.definition?.effectFor ? { effect: call.effect! } : {}
+    const classed = call.edited !== undefined && definition.effectFor ? { effect } : {}
     chain.append('call.sent', { call: call.id, attempt, ...edited, ...classed })
     await chain.durable()
     return isOpen() ? null : { outcome: 'ended' }
   }
 
   async function make(): Promise<Made | Unsent> {
-    const { id, definition } = call
-    const timeoutMs = call.timeoutMs ?? definition!.timeoutMs ?? limits.callTimeoutMsDefault
+    const { id } = call
+    const timeoutMs = call.timeoutMs ?? definition.timeoutMs ?? limits.callTimeoutMsDefault
     const given = argumentsToSend(call)
     const args = isBuiltIn(call.tool) ? given : secrets.reveal(given, server).value
     const live = {
@@ -161,24 +172,24 @@ export function triesOf(call: OpenCall, desk: Sending, isOpen: () => boolean): T
       ...(attendant && { attendant }),
     }
     const attempt = call.attempt + 1
-    const work = { run: chain.run, call: id, attempt, tool: definition!, args, timeoutMs, ...live }
+    const work = { run: chain.run, call: id, attempt, tool: definition, args, timeoutMs, ...live }
     const commits: Promise<Unsent | null>[] = []
-    const made = await queue.submit(work, call.abort.signal, async () => {
+    const made = await queue.submit(work, state.abort.signal, async () => {
       const committed = commit(attempt)
       commits.push(committed)
       // A record that refuses the event breaks the run, not the maker: that is thrown below.
       return (await committed.catch(() => undefined)) === null
     })
-    // With an answer it stays in flight until that is on the record: a process that ends waits for
+    // With an answer it stays committed until that is on the record: a process that ends waits for
     // it.
-    if (made.outcome !== 'answered') call.isInFlight = false
+    if (made.outcome !== 'answered') state.isCommitted = false
     if (made.outcome === 'unknown') call.isInDoubt = true
     for (const unsent of await Promise.all(commits)) if (unsent !== null) return unsent
     assert(commits.length === 1 || made.outcome === 'not_sent', 'nothing is sent before it is committed, once')
     return made.outcome === 'answered' && made.ok ? redactResult(made, secrets, server) : made
   }
 
-  return { now, pause, isLast: isStopped, signal: call.abort.signal, isInDoubt: () => call.isInDoubt, make }
+  return { now, pause, isLast: isStopped, signal: state.abort.signal, isInDoubt: () => call.isInDoubt, make }
 }
 
 type Answered = Extract<Try, { ok: true }>

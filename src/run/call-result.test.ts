@@ -2,16 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError, limits, RawJson, type RunId } from '#model'
-import { newOpenCall, type OpenCall, resultMember } from './open-call.ts'
+import { resultMember } from './call-result.ts'
 
-const call: OpenCall = {
-  ...newOpenCall('1', 0),
-  tool: 'fx:read',
-  args: '{}',
-  definition: null,
-  effect: 'read',
-  whole: true,
-}
+const call = { id: '1', tool: 'fx:read', attempt: 1 }
 const secrets = { hide: (value: unknown) => value } as never
 const keeping = { secrets, chain: { run: 'r' as RunId }, plan: 'dag' as const }
 
