@@ -126,7 +126,7 @@ export class Calls {
     return [...lost, ...this.#concluded(call, outcome, ms)]
   }
 
-  /** Ends what nobody needs any more, of all programs or below one; `everything` when a run stops. */
+  /** Ends what nobody needs, of all programs or below one; `everything` when the run stops. */
   withdraw(program: string, everything: boolean, why: string): FollowUp[] {
     const calls = [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
     return calls.flatMap((call) => {

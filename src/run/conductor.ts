@@ -124,7 +124,7 @@ export class Conductor {
     }
   }
 
-  /** Its time may have been used up before; or it was cancelled, and its owner died of something. */
+  /** Its time may be used up, or it was cancelled, and its last owner did not end it. */
   #startClock(): void {
     if (!this.#run.isIn('replaying', 'live')) return
     const { journal, now } = this.#context

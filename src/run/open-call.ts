@@ -42,7 +42,7 @@ export type CallFacts = {
   refused?: string
   refusal?: ErrorData
   task?: string
-  /** The tool as it is now; null for what the engine does itself, and where there is no such tool. */
+  /** The tool as it is now; null for what the engine does itself, and where there is none. */
   definition: Tool | null
   /** The digest of a capability that runs as this call. */
   capability?: string
@@ -64,10 +64,11 @@ export type CallFacts = {
   isInDoubt: boolean
 }
 
-export type CallState =
+type CallState =
   /** Until it is judged, in the same step. */
   | { name: 'issued' }
   | { name: 'asking'; approval: { id: string; digest: string }; timer: AbortController }
+  /** `isCommitted`: on the record as sent, and not yet known to be answered, unsent or lost. */
   | { name: 'sending'; target: Target; abort: AbortController; isCommitted: boolean }
   | { name: 'uncertain' }
   | { name: 'waiting'; timer: AbortController }
@@ -76,15 +77,8 @@ export type CallState =
 /** What a call is sent to: a tool as it is now, and the class that this call has. */
 export type Target = { definition: Tool; effect: Effect }
 
-/**
- * `isCommitted`: on the record as sent, and not yet known to be answered, unsent or lost.
- */
 export type SendingCall = OpenCall & { state: Extract<CallState, { name: 'sending' }> }
-export type AskingCall = OpenCall & { state: Extract<CallState, { name: 'asking' }> }
-
-export function isSending(call: OpenCall): call is SendingCall {
-  return call.state.name === 'sending'
-}
+type AskingCall = OpenCall & { state: Extract<CallState, { name: 'asking' }> }
 
 export function isAsking(call: OpenCall): call is AskingCall {
   return call.state.name === 'asking'
