@@ -8,7 +8,7 @@ import { type CallNode, type Source, type Structure, structureOf } from '#run/st
 import type { RunContext } from './call-context.ts'
 import { formatCallId, parseCallId } from './call-id.ts'
 import type { Journal } from './journal.ts'
-import { leavesOf, pointersTo } from './leaves.ts'
+import { leavesOf, pointersTo } from './json-leaves.ts'
 import { preparedCached } from './prepare.ts'
 
 /**
@@ -37,11 +37,11 @@ type Seen = { id: string; tool: string; task?: string; text: string | null }
  * One program of the run: its text, read when it is asked about, its arguments, and the calls that
  * it made.
  */
-type Seat = { code: string | null; args: string; structure: Structure | null; calls: Seen[] }
+type WatchedProgram = { code: string | null; args: string; structure: Structure | null; calls: Seen[] }
 
 class Provenance {
   readonly #tasks: ReadonlyMap<string, DagTask>
-  readonly #seats = new Map<string, Seat>()
+  readonly #programs = new Map<string, WatchedProgram>()
   /** Results that are remembered, oldest first. */
   readonly #held: Seen[] = []
   #heldCharacters = 0
@@ -52,12 +52,12 @@ class Provenance {
 
   /** The same program; what it issues and hears is remembered, within bounds. */
   watch(program: Program, path: string, code: string | null, args: string): Program {
-    const seat: Seat = { code, args, structure: null, calls: [] }
-    this.#seats.set(path, seat)
+    const watched: WatchedProgram = { code, args, structure: null, calls: [] }
+    this.#programs.set(path, watched)
     const issued = (turn: Turn): Turn => {
       for (const { tool, task } of turn.calls) {
-        const id = formatCallId({ program: path, number: seat.calls.length + 1 })
-        seat.calls.push({ id, tool, ...(task === undefined ? {} : { task }), text: null })
+        const id = formatCallId({ program: path, number: watched.calls.length + 1 })
+        watched.calls.push({ id, tool, ...(task === undefined ? {} : { task }), text: null })
       }
       return turn
     }
@@ -67,7 +67,7 @@ class Provenance {
       // issued.
       deliver: async (delivery) => {
         const turn = await program.deliver(delivery)
-        const call = seat.calls[delivery.call - 1]
+        const call = watched.calls[delivery.call - 1]
         if (call !== undefined && delivery.ok) this.#hold(call, delivery.text)
         return issued(turn)
       },
@@ -89,20 +89,20 @@ class Provenance {
 
   /** What is known of each of its arguments; an argument of which nothing is known is not named. */
   of(call: Asked): ArgumentOrigin[] {
-    const seat = this.#seats.get(parseCallId(call.id).program)
+    const watched = this.#programs.get(parseCallId(call.id).program)
     const task = call.task === undefined ? undefined : this.#tasks.get(call.task)
-    if (seat === undefined) return []
+    if (watched === undefined) return []
     const leaves = leavesOf(JSON.parse(call.args) as Json)
-    if (task !== undefined) return leaves.map(({ path }) => this.#ofTask(task, path, seat))
-    const sites = this.#sites(seat, call.tool)
-    return leaves.flatMap(({ path, value }) => this.#ofLeaf(seat, sites, path, value) ?? [])
+    if (task !== undefined) return leaves.map(({ path }) => this.#ofTask(task, path, watched))
+    const sites = this.#sites(watched, call.tool)
+    return leaves.flatMap(({ path, value }) => this.#ofLeaf(watched, sites, path, value) ?? [])
   }
 
-  #sites(seat: Seat, tool: string): CallNode[] {
-    if (seat.code === null) return []
-    seat.structure ??= structureOf(preparedCached(seat.code).source)
-    if (!seat.structure.known) return []
-    const calls = seat.structure.nodes.filter((node) => node.kind === 'call')
+  #sites(watched: WatchedProgram, tool: string): CallNode[] {
+    if (watched.code === null) return []
+    watched.structure ??= structureOf(preparedCached(watched.code).source)
+    if (!watched.structure.known) return []
+    const calls = watched.structure.nodes.filter((node) => node.kind === 'call')
     const named = calls.filter(({ tools }) => tools.includes(tool))
     return named.length > 0 ? named : calls.filter(({ tools }) => tools.length === 0)
   }
@@ -111,32 +111,32 @@ class Provenance {
    * A result that reached it first, then an argument, then a literal: of two that fit, the one to
    * be more careful with.
    */
-  #ofLeaf(seat: Seat, sites: CallNode[], path: string, value: Json): ArgumentOrigin | null {
+  #ofLeaf(watched: WatchedProgram, sites: CallNode[], path: string, value: Json): ArgumentOrigin | null {
     const sources = sites.flatMap(({ inputs }) =>
       inputs
         .filter((input) => path === input.path || path.startsWith(`${input.path}/`))
         .map((input) => ({ source: input.source, rest: path.slice(input.path.length) })),
     )
-    const exact = sources.flatMap(({ source, rest }) => this.#borneOut(seat, source, rest, value) ?? [])
+    const exact = sources.flatMap(({ source, rest }) => this.#borneOut(watched, source, rest, value) ?? [])
     const order = ['call', 'args', 'literal']
     exact.sort((a, b) => order.indexOf(a.source) - order.indexOf(b.source))
     const nearest = Math.min(...sources.map(({ rest }) => rest.length))
     const near = sources.filter(({ rest }) => rest.length === nearest)
-    const found = exact[0] ?? this.#seenBefore(seat, value) ?? computedFrom(near, seat)
+    const found = exact[0] ?? this.#seenBefore(watched, value) ?? computedFrom(near, watched)
     return found === null ? null : { path, ...found }
   }
 
   /** What the text says, where the values bear it out. */
-  #borneOut(seat: Seat, source: Source, rest: string, value: Json): Omit<ArgumentOrigin, 'path'> | null {
+  #borneOut(watched: WatchedProgram, source: Source, rest: string, value: Json): Omit<ArgumentOrigin, 'path'> | null {
     if (!source.exact) return null
     if (source.kind === 'literal') {
       return rest === '' && source.value === value ? { source: 'literal', line: source.line } : null
     }
     if (source.kind === 'args') {
-      const [resultPath] = pointersTo(JSON.parse(seat.args) as Json, value, source.path + rest)
+      const [resultPath] = pointersTo(JSON.parse(watched.args) as Json, value, source.path + rest)
       return resultPath === undefined ? null : { source: 'args', resultPath }
     }
-    return this.#inResults(toolCalls(seat, source.node), value, source.path + rest)
+    return this.#inResults(toolCalls(watched, source.node), value, source.path + rest)
   }
 
   #inResults(calls: Seen[], value: Json, pattern: string | null): Omit<ArgumentOrigin, 'path'> | null {
@@ -149,16 +149,16 @@ class Provenance {
   }
 
   /** A value that says enough to be known again, wherever the text lost its track. */
-  #seenBefore(seat: Seat, value: Json): Omit<ArgumentOrigin, 'path'> | null {
+  #seenBefore(watched: WatchedProgram, value: Json): Omit<ArgumentOrigin, 'path'> | null {
     if (String(value).length < limits.provenanceCharactersMin) return null
-    const found = this.#inResults(seat.calls, value, null)
+    const found = this.#inResults(watched.calls, value, null)
     if (found !== null) return found
-    const [resultPath] = pointersTo(JSON.parse(seat.args) as Json, value, null)
+    const [resultPath] = pointersTo(JSON.parse(watched.args) as Json, value, null)
     return resultPath === undefined ? null : { source: 'args', resultPath }
   }
 
   /** A graph says itself what it takes from where. */
-  #ofTask({ arguments: args = {}, forEach }: DagTask, path: string, { calls }: Seat): ArgumentOrigin {
+  #ofTask({ arguments: args = {}, forEach }: DagTask, path: string, { calls }: WatchedProgram): ArgumentOrigin {
     const bound = boundsOf(args).find(({ at }) => path === at || path.startsWith(`${at}/`))
     if (bound === undefined) return { path, source: 'literal' }
     const { $from = forEach?.$from, isText } = bound
@@ -171,7 +171,7 @@ class Provenance {
 }
 
 /** The calls that a place in the text has made, as far as their tool tells. */
-function toolCalls({ structure, calls }: Seat, node: string): Seen[] {
+function toolCalls({ structure, calls }: WatchedProgram, node: string): Seen[] {
   const site = structure?.known ? structure.nodes.find(({ id }) => id === node) : undefined
   const tools = site?.kind === 'call' ? site.tools : []
   return calls.filter(({ tool }) => tools.length === 0 || tools.includes(tool))
@@ -180,10 +180,10 @@ function toolCalls({ structure, calls }: Seat, node: string): Seen[] {
 type Found = { source: Source; rest: string }
 
 /** What it was made from, where it is not that itself. */
-function computedFrom(sources: Found[], seat: Seat): Omit<ArgumentOrigin, 'path'> | null {
+function computedFrom(sources: Found[], watched: WatchedProgram): Omit<ArgumentOrigin, 'path'> | null {
   const call = sources.find(({ source }) => source.kind === 'call')?.source
   if (call?.kind === 'call') {
-    const last = toolCalls(seat, call.node).findLast(({ text }) => text !== null)
+    const last = toolCalls(watched, call.node).findLast(({ text }) => text !== null)
     if (last !== undefined) return { source: 'call', call: last.id, resultPath: call.path, computed: true }
   }
   const args = sources.find(({ source }) => source.kind === 'args')?.source

@@ -5,7 +5,7 @@
 import { AppError, type IssuedCall, type Json, limits, toText } from '#model'
 import { parseCallId } from './call-id.ts'
 import type { Journal, RecordedCall } from './journal.ts'
-import { leavesOf } from './leaves.ts'
+import { leavesOf } from './json-leaves.ts'
 
 type Issue = { call: IssuedCall; id: string; now: number }
 

@@ -4,7 +4,7 @@
  */
 import type { AnyNode } from 'acorn'
 import { type Json, limits } from '#model'
-import type { Meanings } from './meaning.ts'
+import type { NameResolver } from './resolve-names.ts'
 import { type Definition, keyOf, type Scopes } from './scopes.ts'
 import { bare, childrenOf, eachChild, isFunction } from './syntax.ts'
 
@@ -33,14 +33,14 @@ const maps = new Set(['map', 'flatMap'])
 
 export class Origins {
   readonly #scopes: Scopes
-  readonly #meanings: Meanings
+  readonly #meanings: NameResolver
   /** By variable or by expression, then by path. */
   readonly #known = new Map<object, Map<string, Origin[]>>()
   readonly #returns = new Map<AnyNode, AnyNode[]>()
   #steps = 0
   #isLost = false
 
-  constructor(scopes: Scopes, meanings: Meanings) {
+  constructor(scopes: Scopes, meanings: NameResolver) {
     this.#scopes = scopes
     this.#meanings = meanings
   }

@@ -4,22 +4,22 @@
  */
 import type { AnyNode, CallExpression, Pattern } from 'acorn'
 import { operationOf } from '#model'
-import { Meanings } from './meaning.ts'
+import { NameResolver } from './resolve-names.ts'
 import { keyOf, type Scopes } from './scopes.ts'
 import { eachChild, isFunction } from './syntax.ts'
 
 /** A function may be handed to a function: what the second look finds, the first could not know. */
 const looks = 2
 
-export function readParameters(root: AnyNode, scopes: Scopes): Meanings {
+export function readParameters(root: AnyNode, scopes: Scopes): NameResolver {
   const done = new Set<AnyNode>()
   const calls: CallExpression[] = []
   collect(root, calls)
   for (let look = 0; look < looks; look++) {
-    const meanings = new Meanings(scopes)
+    const meanings = new NameResolver(scopes)
     for (const call of calls) if (!done.has(call) && give(call, scopes, meanings)) done.add(call)
   }
-  return new Meanings(scopes)
+  return new NameResolver(scopes)
 }
 
 function collect(node: AnyNode, calls: CallExpression[]): void {
@@ -28,7 +28,7 @@ function collect(node: AnyNode, calls: CallExpression[]): void {
 }
 
 /** True when the call was understood: then it need not be looked at again. */
-function give(call: CallExpression, scopes: Scopes, meanings: Meanings): boolean {
+function give(call: CallExpression, scopes: Scopes, meanings: NameResolver): boolean {
   const meaning = meanings.of(call.callee)
   if (meaning?.kind === 'function') {
     const { params } = meaning.node as AnyNode & { params: Pattern[] }

@@ -7,16 +7,16 @@
 import type { AnyNode } from 'acorn'
 import { limits } from '#model'
 import { annotationsOf } from './annotations.ts'
-import { markArms } from './mark.ts'
+import { instrumentArms } from './instrument-arms.ts'
 import type { Flow, Structure, StructureNode } from './node.ts'
 import { Origins } from './origins.ts'
 import { readParameters } from './parameters.ts'
-import { Reader } from './read.ts'
 import { readScopes } from './scopes.ts'
 import { readSyntax } from './syntax.ts'
+import { ProgramWalker } from './walk-program.ts'
 
 export { type CanonicalProgram, canonicalOf } from './canonical.ts'
-export { readMark } from './mark.ts'
+export { readMark } from './instrument-arms.ts'
 export type * from './node.ts'
 
 /**
@@ -33,7 +33,7 @@ export function structureOf(source: string): Structure {
  */
 export function markedStructure(source: string): { structure: Structure; marked: string } {
   const { structure, ids } = readStructure(source)
-  return { structure, marked: ids === null ? source : markArms(source, ids) }
+  return { structure, marked: ids === null ? source : instrumentArms(source, ids) }
 }
 
 function readStructure(source: string): { structure: Structure; ids: ReadonlyMap<AnyNode, string> | null } {
@@ -45,7 +45,7 @@ function readStructure(source: string): { structure: Structure; ids: ReadonlyMap
     const syntax = readSyntax(source)
     const scopes = readScopes(syntax.root)
     const meanings = readParameters(syntax.root, scopes)
-    const { ids, ...read } = new Reader(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
+    const { ids, ...read } = new ProgramWalker(syntax, meanings, new Origins(scopes, meanings)).read(syntax.root)
     const annotations = annotationsOf(syntax)
     return { structure: { known: true, ...read, flows: flowsOf(read.nodes), annotations }, ids }
   } catch (error) {

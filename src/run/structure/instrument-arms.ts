@@ -37,7 +37,7 @@ const closing = `)(((debug, seen) => {
 })(console.debug, { __proto__: null }), new Proxy(console, { get: () => () => {} }))`
 
 /** `ids` names the branches and loops; an arm of a switch is told by its number. */
-export function markArms(source: string, ids: ReadonlyMap<AnyNode, string>): string {
+export function instrumentArms(source: string, ids: ReadonlyMap<AnyNode, string>): string {
   const inserts = [...ids].flatMap(([node, id]) => insertsFor(node, id))
   inserts.sort((a, b) => a.at - b.at || Number(b.closes) - Number(a.closes) || b.reach - a.reach)
   let text = ''

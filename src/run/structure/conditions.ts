@@ -1,14 +1,14 @@
 /** What a condition asks of arguments and results, so that the other answer can be tried. */
 import type { AnyNode, BinaryExpression, CallExpression } from 'acorn'
 import { type Json, limits } from '#model'
-import type { Meanings } from './meaning.ts'
 import type { Question } from './node.ts'
 import type { Origin, Origins } from './origins.ts'
+import type { NameResolver } from './resolve-names.ts'
 import { keyOf } from './scopes.ts'
 import { bare, isFunction } from './syntax.ts'
 
 export type RawTest = { origin: Origin; asks: Question }
-type Reading = { origins: Origins; meanings: Meanings }
+type Reading = { origins: Origins; meanings: NameResolver }
 
 /** `asks` is what is asked where the condition is nothing but a value. */
 export function testsOf(condition: AnyNode, reading: Reading, asks: Question = { kind: 'truth' }): RawTest[] {

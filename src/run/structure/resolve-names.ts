@@ -22,7 +22,7 @@ const globals: Record<string, Meaning> = {
   tool: { kind: 'tool function' },
 }
 
-export class Meanings {
+export class NameResolver {
   readonly #scopes: Scopes
   /** By variable or by expression, then by path. */
   readonly #known = new Map<object, Map<string, Meaning | null>>()

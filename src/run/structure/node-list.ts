@@ -4,17 +4,17 @@
  */
 import type { AnyNode } from 'acorn'
 import { limits, pointerOf } from '#model'
+import type { RawTest } from './conditions.ts'
 import type { Handed, Source, StructureNode, Test } from './node.ts'
 import type { Origin } from './origins.ts'
 import { eachChild, type Syntax } from './syntax.ts'
-import type { RawTest } from './tests.ts'
 
 /** Where in the structure something stands. */
 export type Around = { within: string | null; arm?: string }
 /** The members that a node of its kind has beside its place. */
 type Own<Kind> = Kind extends StructureNode ? Omit<Kind, 'id' | 'line' | 'column' | 'within' | 'arm'> : never
 
-export class Sheet {
+export class NodeList {
   readonly nodes: StructureNode[] = []
   isWhole = true
   /** Done when every call has its id. */

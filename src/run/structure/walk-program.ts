@@ -1,14 +1,14 @@
 /** Walks through a program once and writes down what it may do, in the order of its text. */
 import type { AnyNode, CallExpression, Pattern } from 'acorn'
 import { operationOf } from '#model'
+import { ofInner, ofValue, type RawTest, testsOf } from './conditions.ts'
 import { inputsOf } from './inputs.ts'
-import type { Meanings } from './meaning.ts'
 import type { BranchForm, BranchNode, CallNode, LoopNode, OperationNode, ParallelNode } from './node.ts'
+import { type Around, NodeList } from './node-list.ts'
 import type { Origins } from './origins.ts'
+import type { NameResolver } from './resolve-names.ts'
 import { keyOf, namesIn } from './scopes.ts'
-import { type Around, Sheet } from './sheet.ts'
 import { childrenOf, eachChild, isFunction, type Syntax } from './syntax.ts'
-import { ofInner, ofValue, type RawTest, testsOf } from './tests.ts'
 
 const parallels = new Set(['all', 'allSettled', 'race', 'any'])
 const loopForms: Record<string, LoopNode['form']> = {
@@ -19,24 +19,24 @@ const loopForms: Record<string, LoopNode['form']> = {
   DoWhileStatement: 'do',
 }
 
-export class Reader {
-  readonly #sheet: Sheet
+export class ProgramWalker {
+  readonly #nodeList: NodeList
   readonly #syntax: Syntax
-  readonly #meanings: Meanings
+  readonly #meanings: NameResolver
   readonly #origins: Origins
   readonly #holdsCall = new Map<AnyNode, boolean>()
 
-  constructor(syntax: Syntax, meanings: Meanings, origins: Origins) {
-    this.#sheet = new Sheet(syntax)
+  constructor(syntax: Syntax, meanings: NameResolver, origins: Origins) {
+    this.#nodeList = new NodeList(syntax)
     this.#syntax = syntax
     this.#meanings = meanings
     this.#origins = origins
   }
 
   /** `ids` tells which part of the text a node is. */
-  read(root: AnyNode): ReturnType<Sheet['close']> {
+  read(root: AnyNode): ReturnType<NodeList['close']> {
     this.#walk(root, { within: null })
-    const closed = this.#sheet.close()
+    const closed = this.#nodeList.close()
     return { ...closed, isWhole: closed.isWhole && !this.#meanings.isSpent && !this.#origins.isSpent }
   }
 
@@ -54,10 +54,10 @@ export class Reader {
       case 'CallExpression':
         return this.#call(node, around)
       case 'Identifier':
-        if (!this.#handsOn(node) && this.#isLoose(node)) this.#sheet.isWhole = false
+        if (!this.#handsOn(node) && this.#isLoose(node)) this.#nodeList.isWhole = false
         return
       case 'MemberExpression':
-        if (keyOf(node) === 'constructor') this.#sheet.isWhole = false
+        if (keyOf(node) === 'constructor') this.#nodeList.isWhole = false
         return this.#handsOn(node) ? undefined : this.#each(node, around)
       case 'VariableDeclarator':
         this.#defaults(node.id, around)
@@ -89,7 +89,7 @@ export class Reader {
   #handsOn(node: AnyNode): boolean {
     const meaning = this.#meanings.of(node)
     if (meaning?.kind !== 'tool' || meaning.names.includes(null)) return false
-    this.#sheet.handOn(node, meaning.names as string[])
+    this.#nodeList.handOn(node, meaning.names as string[])
     return true
   }
 
@@ -134,8 +134,8 @@ export class Reader {
     tests: () => RawTest[],
   ) {
     const condition = asked === null ? '' : this.#syntax.textOf(asked)
-    const id = this.#sheet.add<BranchNode>(node, around, { kind: 'branch', form, condition, arms, tests: [] })
-    this.#sheet.fill(id, tests)
+    const id = this.#nodeList.add<BranchNode>(node, around, { kind: 'branch', form, condition, arms, tests: [] })
+    this.#nodeList.fill(id, tests)
     return (arm: string): Around => (id === null ? around : { within: id, arm })
   }
 
@@ -179,7 +179,7 @@ export class Reader {
 
   #try(node: Extract<AnyNode, { type: 'TryStatement' }>, around: Around): void {
     const arms = ['try', ...(node.handler ? ['catch'] : []), ...(node.finalizer ? ['finally'] : [])]
-    const inside = this.#branch(node, around, 'try', null, arms, () => this.#sheet.failures(node.block))
+    const inside = this.#branch(node, around, 'try', null, arms, () => this.#nodeList.failures(node.block))
     this.#walk(node.block, inside('try'))
     if (node.handler) this.#walk(node.handler.body, inside('catch'))
     if (node.finalizer) this.#walk(node.finalizer, inside('finally'))
@@ -191,8 +191,8 @@ export class Reader {
         return ofValue(node.right, this.#reading, { kind: 'items' })
       return 'test' in node && node.test ? testsOf(node.test as AnyNode, this.#reading) : []
     }
-    const id = this.#sheet.add<LoopNode>(node, around, { kind: 'loop', form: loopForms[node.type]!, tests: [] })
-    this.#sheet.fill(id, tests)
+    const id = this.#nodeList.add<LoopNode>(node, around, { kind: 'loop', form: loopForms[node.type]!, tests: [] })
+    this.#nodeList.fill(id, tests)
     this.#each(node, id === null ? around : { within: id })
   }
 
@@ -234,26 +234,26 @@ export class Reader {
 
   #toolCall(node: AnyNode, around: Around, names: (string | null)[], args: AnyNode | undefined): void {
     const tools = names.includes(null) ? [] : (names as string[])
-    const id = this.#sheet.add<CallNode>(node, around, { kind: 'call', tools, inputs: [] })
-    const call = this.#sheet.nodes.at(-1)!
+    const id = this.#nodeList.add<CallNode>(node, around, { kind: 'call', tools, inputs: [] })
+    const call = this.#nodeList.nodes.at(-1)!
     if (args) this.#walk(args, around)
     if (id === null || args === undefined || call.kind !== 'call') return
-    this.#sheet.later.push(() => {
-      call.inputs = inputsOf(args, this.#origins, (origin) => this.#sheet.sourceOf(origin))
+    this.#nodeList.later.push(() => {
+      call.inputs = inputsOf(args, this.#origins, (origin) => this.#nodeList.sourceOf(origin))
     })
   }
 
   #parallel(node: CallExpression, around: Around, form: string): void {
     const own = { kind: 'parallel' as const, form: form as ParallelNode['form'], tests: [] }
-    const id = this.#sheet.add<ParallelNode>(node, around, own)
-    if (form === 'allSettled') this.#sheet.fill(id, () => this.#sheet.failures(node))
+    const id = this.#nodeList.add<ParallelNode>(node, around, own)
+    if (form === 'allSettled') this.#nodeList.fill(id, () => this.#nodeList.failures(node))
     this.#given(node.arguments, id === null ? around : { within: id })
   }
 
   /** `.catch()`, and `.then()` with two functions, is a try of what stands before it. */
   #caught(node: CallExpression, around: Around): void {
     const { object } = node.callee as Extract<AnyNode, { type: 'MemberExpression' }>
-    const inside = this.#branch(node, around, 'try', null, ['try', 'catch'], () => this.#sheet.failures(object))
+    const inside = this.#branch(node, around, 'try', null, ['try', 'catch'], () => this.#nodeList.failures(object))
     this.#walk(object, inside('try'))
     this.#given(node.arguments.slice(0, -1), around)
     this.#given(node.arguments.slice(-1), inside('catch'))
@@ -263,12 +263,12 @@ export class Reader {
     const isGlobal = this.#meanings.of(object)?.kind === 'global'
     if (!isGlobal) this.#walk(object, around)
     const operation = `code:${name}`
-    const id = this.#sheet.add<OperationNode>(node, around, { kind: 'operation', operation, tests: [] })
+    const id = this.#nodeList.add<OperationNode>(node, around, { kind: 'operation', operation, tests: [] })
     const inside = id === null ? around : { within: id }
     if (operationOf(operation)!.takesFunction) {
       const list = isGlobal ? node.arguments[0] : object
       const items = () => (list ? ofValue(list, this.#reading, { kind: 'items' }) : [])
-      if (this.#hasCall(node)) this.#sheet.fill(id, () => [...items(), ...ofInner(object, this.#reading)])
+      if (this.#hasCall(node)) this.#nodeList.fill(id, () => [...items(), ...ofInner(object, this.#reading)])
     }
     this.#given(node.arguments, inside)
   }
