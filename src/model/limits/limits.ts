@@ -237,6 +237,8 @@ export const limits = {
    * are named.
    */
   idPrefixCharactersMin: 6,
+  /** Where an id is printed in short: its 48 bits of time, and 12 of what is random. */
+  idShortCharacters: 18,
   idCandidatesMax: 10,
   /** Questions that clients closed without an answer, and that they are not asked again. */
   closedFormsMax: 10_000,

@@ -3,7 +3,16 @@ import { dirname, resolve } from 'node:path'
 import type { PlanRequest, SessionView } from '#agent'
 import { AppError, escapeInvisible, type JsonObject, type PermissionSet, parseId, type RunId } from '#model'
 import { askWhileWaiting } from '#show/approvals'
-import { type Command, type Context, exit, exitOfAnswer, exitOfError, numberOption, UsageError } from '#show/cli'
+import {
+  type Command,
+  type Context,
+  exit,
+  exitOfAnswer,
+  exitOfError,
+  numberOption,
+  shortId,
+  UsageError,
+} from '#show/cli'
 import { type ExecuteAnswer, exportRun } from '#verbs'
 import { followSession } from './follow-session.ts'
 import { openSession, sessionRows, sessionText } from './session-text.ts'
@@ -163,7 +172,7 @@ async function told(context: Context, answer: ExecuteAnswer, view: SessionView):
       `\nNo result: ${status}${error === undefined ? '' : ` · ${escapeInvisible(String((error as JsonObject).message))}`}`,
     )
   context.note(
-    `session ${run} · ${steps} steps · ${tokens.input + tokens.output} tokens · metier session show ${String(run).slice(0, 8)}`,
+    `session ${run} · ${steps} steps · ${tokens.input + tokens.output} tokens · metier session show ${shortId(String(run))}`,
   )
   return status === 'failed' ? exitOfError((error as { code: never }).code) : exitOfAnswer(answer)
 }
@@ -196,5 +205,5 @@ function permissionsOf(value: string): PermissionSet {
 }
 
 function lineOf({ session, status, steps, goal, model }: JsonObject): string {
-  return `${String(session).slice(0, 8)}  ${status}  ${steps} steps  ${escapeInvisible(String(model))}  ${escapeInvisible(String(goal))}`
+  return `${shortId(String(session))}  ${status}  ${steps} steps  ${escapeInvisible(String(model))}  ${escapeInvisible(String(goal))}`
 }

@@ -18,7 +18,7 @@ export {
   UsageError,
 } from './command.ts'
 export { exit, exitOfAnswer, exitOfError } from './exit.ts'
-export { findId, withHome } from './find-id.ts'
+export { findId, shortId, withHome } from './find-id.ts'
 export { help } from './help.ts'
 export { jsonArgument } from './json-argument.ts'
 export { checkOpenFiles } from './open-files.ts'

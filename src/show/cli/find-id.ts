@@ -37,6 +37,14 @@ export async function findId(context: Context, kind: IdKind, given: string): Pro
   )
 }
 
+/**
+ * As much of an id as a person may give for it: the time in it to a millisecond, and some of what
+ * is random, so that two of the same second, or of the same millisecond, are told apart.
+ */
+export function shortId(id: string): string {
+  return id.slice(0, limits.idShortCharacters)
+}
+
 function unclear(kind: IdKind, value: string, details: string, home?: string): AppError {
   const where = home === undefined ? '' : ` in the home ${home}`
   const message = `Cannot find the ${kind} "${value}"${where}: ${details}; "${lists[kind]}" lists them`

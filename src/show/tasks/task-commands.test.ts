@@ -25,7 +25,7 @@ test('missions and tasks show the graph as lists, as a tree and one by one', asy
   assert.deepEqual([mission.id, mission.tasks], [missionID, { IN_PROGRESS: 1, QUEUED: 2 }])
   const tree = (await metier(space, ['missions', 'show', missionID!.slice(0, 8)])).stdout.split('\n')
   assert.match(tree[1]!, /^├─ … IN_PROGRESS {2}Analyse the logs/)
-  assert.match(tree[2]!, new RegExp(`^└─ · QUEUED {2}Write the report.* after ${analysis!.slice(0, 8)}`))
+  assert.match(tree[2]!, new RegExp(`^└─ · QUEUED {2}Write the report.* after ${analysis!.slice(0, 18)}`))
   assert.match(tree[3]!, /^ {3}└─ · QUEUED {2}Draw the figures/)
 
   const ids = async (words: string[]) =>

@@ -1,5 +1,5 @@
 /** How missions and tasks look at a terminal: rows, a tree, and one task line by line. */
-import { bad, faint, good, oneLine, strong, table, warn } from '#show/cli'
+import { bad, faint, good, oneLine, shortId, strong, table, warn } from '#show/cli'
 import type { MissionInfo, TaskInfo } from '#verbs'
 
 const marks: Record<string, string> = {
@@ -39,9 +39,9 @@ export function missionTree(mission: MissionInfo, tasks: readonly TaskInfo[]): s
     for (const [index, task] of own.entries()) {
       const isLast = index === own.length - 1
       const waits =
-        task.dependencyTaskIDs === undefined ? '' : faint(` after ${task.dependencyTaskIDs.map(short).join(', ')}`)
+        task.dependencyTaskIDs === undefined ? '' : faint(` after ${task.dependencyTaskIDs.map(shortId).join(', ')}`)
       lines.push(
-        `${indent}${isLast ? '└─' : '├─'} ${marked(task.status)}  ${titleOf(task)}  ${faint(short(task.id))}${waits}`,
+        `${indent}${isLast ? '└─' : '├─'} ${marked(task.status)}  ${titleOf(task)}  ${faint(shortId(task.id))}${waits}`,
       )
       under(task.id, `${indent}${isLast ? '   ' : '│  '}`)
     }
@@ -50,9 +50,6 @@ export function missionTree(mission: MissionInfo, tasks: readonly TaskInfo[]): s
   if (tasks.length === 0) lines.push(faint('no tasks'))
   return lines.join('\n')
 }
-
-/** What `tasks show` takes for the whole id. */
-const short = (id: string) => id.slice(0, 8)
 
 export function taskText(task: TaskInfo): string {
   const { id, name, status, description, ...rest } = task
