@@ -233,11 +233,9 @@ export const limits = {
   /** After so many answers in a form that cannot be read, its question is left to other places. */
   unreadableAnswersMax: 2,
   /**
-   * The start of an id stands for it from so many characters on; of those that begin alike so many
-   * are named.
+   * The start of an id that stands for it, and that is printed; how many alike are named.
    */
   idPrefixCharactersMin: 6,
-  /** Where an id is printed in short: its 48 bits of time, and 12 of what is random. */
   idShortCharacters: 18,
   idCandidatesMax: 10,
   /** Questions that clients closed without an answer, and that they are not asked again. */
