@@ -3,17 +3,19 @@
  * Python script reads one artifact and hands out another, and nothing is created twice. It checks
  * itself.
  *
- *   node scripts/services.ts up bubblewrap runsc     (once, outside the repository)
- *   node examples/mission.ts
+ *   node scripts/services.ts up bubblewrap runsc neo4j minio     (once, outside the repository)
+ *   node examples/mission.ts                  (killed whenever it has written six more events)
+ *   node examples/mission.ts --every-event    (as soon as it has come one event further)
  *
- * Where a Neo4j of the tests runs, it is done there too.
+ * On the drivers of the home, and where the servers of the tests run on Neo4j and S3.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newId } from '#model'
 import { metier, openSpace, type Workspace } from '#test'
-import { neo4jAddress, whyNoNeo4j } from '#test/services'
+import { minioBucket, neo4jAddress, whyNoMinio, whyNoNeo4j } from '#test/services'
 
 const program = `
 const call = (name, given) => tool('metier:' + name, given)
@@ -46,16 +48,18 @@ for (;;) {
 await call('update_mission_status', { missionID, newStatus: 'DONE' })
 return { missionID, last }`
 
-/** Killed whenever it has written six more events, and resumed. */
+const step = process.argv.includes('--every-event') ? 1 : 6
+
+/** Killed whenever it has come a step further, and resumed. */
 async function throughKills(
   space: Workspace,
   args: object,
 ): Promise<{ result: Record<string, string>; kills: number }> {
   const verbs = await openSpace(space)
   const newest = () => (verbs.runs() as { run: string }[])[0]?.run
-  const events = () => (newest() === undefined ? 0 : verbs.lines(newest()!).length)
+  const events = () => (newest() === undefined ? 0 : stepsIn(verbs.lines(newest()!)))
   let seen = 0
-  const killWhen = () => events() >= seen + 6
+  const killWhen = () => events() >= seen + step
   const start = ['execute', 'add up the numbers', '--code', '-', '--args', JSON.stringify(args), '--json']
   let ran = await metier(space, start, { input: program, killWhen })
   let kills = 0
@@ -68,11 +72,18 @@ async function throughKills(
   return { result: ran.json.result, kills }
 }
 
-async function tour(name: string, taskGraph: unknown): Promise<void> {
+/** That it was resumed, and that it sends a call again, is no step further. */
+function stepsIn(lines: string[]): number {
+  const events = lines.map((line) => JSON.parse(line) as { type: string; body: { call?: string } })
+  const steps = events.filter(({ type }) => type !== 'run.resumed').map(({ type, body }) => `${type} ${body.call}`)
+  return new Set(steps).size
+}
+
+async function tour(name: string, config: { taskGraph?: object; artifacts?: object }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'metier-example-'))
   const space = { folder, file: join(folder, 'metier.json'), home: join(folder, '.metier'), witness: '', opened: [] }
   mkdirSync(space.home)
-  writeFileSync(space.file, JSON.stringify({ taskGraph }))
+  writeFileSync(space.file, JSON.stringify(config))
   try {
     const { tiers } = (await metier(space, ['sandbox', 'test', '--json'])).json as {
       tiers: { tier: string; ok: boolean }[]
@@ -81,7 +92,8 @@ async function tour(name: string, taskGraph: unknown): Promise<void> {
     const { result, kills } = await throughKills(space, { name: `numbers ${folder}`, tier })
     assert.equal(result.last, '42')
     assert.ok(kills >= 3, `${kills} kills`)
-    console.log(`1 ${name}: the sum is ${result.last}, from a script at tier ${tier}, over ${kills} kills.`)
+    const box = tier === 'gvisor' ? 'in gVisor' : 'in bubblewrap, since gVisor is not there'
+    console.log(`1 ${name}: the sum is ${result.last}, from a script ${box}, over ${kills} kills.`)
 
     const { mission, tasks } = (await metier(space, ['missions', 'show', result.missionID!, '--json'])).json
     assert.deepEqual([mission.status, mission.tasks], ['DONE', { DONE: 3 }])
@@ -100,7 +112,13 @@ async function tour(name: string, taskGraph: unknown): Promise<void> {
   }
 }
 
-await tour('SQLite', 'sqlite')
-const absent = whyNoNeo4j()
-if (absent === false) await tour('Neo4j', neo4jAddress())
-else console.log(`Neo4j: not tried (${absent}).`)
+await tour('SQLite and a folder', {})
+const absent = whyNoNeo4j() || whyNoMinio()
+if (absent === false) await tour('Neo4j and S3', { taskGraph: neo4jAddress(), artifacts: await bucket() })
+else console.log(`Neo4j and S3: not tried (${absent}).`)
+
+/** Below a prefix of its own, since the bucket is shared. */
+async function bucket(): Promise<object> {
+  const { endpoint, bucket, credentials } = await minioBucket('examples')
+  return { url: `s3://${bucket}/${newId()}`, endpoint, ...credentials }
+}

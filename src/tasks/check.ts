@@ -12,8 +12,18 @@ export function nodeId(param: string, value: unknown): string {
   const named = /^(tag|capability|tool):(.+)$/s.exec(value)
   if (named) return namedId(prefixes[named[1] as keyof typeof prefixes], nodeName(param, named[2]))
   if (isUuid(value)) return value.toLowerCase()
-  throw invalid(param, 'must be the UUID of a node, or tag:NAME, capability:NAME or tool:NAME', { value })
+  const other = 'a node, or tag:NAME, capability:NAME or tool:NAME'
+  throw invalid(param, `must be the UUID of ${kindOf.get(param) ?? other}`, { value })
 }
+
+/** Parameters that take one kind of node. */
+const kindOf: ReadonlyMap<string, string> = new Map([
+  ['taskID', 'a task'],
+  ['missionID', 'a mission'],
+  ['agentID', 'an agent, as ensure_node answers it'],
+  ['artifactID', 'an artifact'],
+  ['parentNodeID', 'a mission or a task'],
+])
 
 const prefixes = { tag: 'Tag', capability: 'Capability', tool: 'Tool' } as const satisfies Record<string, NamedKind>
 

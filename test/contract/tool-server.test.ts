@@ -97,7 +97,7 @@ for (const [name, open] of Object.entries({ 'that speaks MCP': upstream, 'in thi
       assert.notEqual(server.digest, other.digest)
     })
 
-    test('begins nothing before commit, which is asked once; where it says no, nothing is sent', async (t) => {
+    test('begins nothing before commit, which is asked once, and sends nothing where it says no', async (t) => {
       const { server, begun } = open(t)
       const seen: number[] = []
       const commit = (answer: boolean) => async () => {

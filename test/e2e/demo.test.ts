@@ -31,10 +31,11 @@ test('metier demo ends with commands that can be typed as they stand', (t) => {
   const folder = /cd (\S+)/.exec(ways)?.[1]
   assert.ok(folder, stdout + stderr)
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  assert.equal(ways.trim().split('\n').length, 4, ways)
+  assert.equal(ways.trim().split('\n').length, 6, ways)
   const typed = spawnSync('sh', ['-ec', ways], { encoding: 'utf8' })
   assert.equal(typed.status, 0, typed.stderr)
   assert.match(typed.stdout, /post:ship/)
+  assert.match(typed.stdout, /ACTIVE {2}Ship everything/)
 })
 
 /** A terminal of its own for a command, whose screen can be read and typed at. */

@@ -141,6 +141,8 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
     `${faint(programPath)} runs`,
     `${faint(programPath)} run show ${killed.run}`,
     `${faint(programPath)} audit show ${killed.run}`,
+    `${faint(programPath)} call metier:create_mission '{"name":"Ship everything"}'`,
+    `${faint(programPath)} missions`,
   )
   return {
     folder: stage.folder,
