@@ -96,7 +96,7 @@ test('every tool says everything under the headings of the template, in their or
 
 const as = (digest: string, input: JsonObject) => ({ id: digest, name: digest, digest, input }) as unknown as Tool
 
-/** Calls every tool but scripts with a network; answers with the codes of those that were refused. */
+/** Calls every tool, a script without a network; answers with the codes of the refused ones. */
 const everyTool = `
 const refused = {}
 const call = async (name, given) => tool('metier:' + name, given).catch((error) => { refused[name] = error.code; return {} })

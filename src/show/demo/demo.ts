@@ -135,15 +135,7 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
   const ledger = await verbs.ledger()
   if (ledger.ok !== true) throw new AppError('LEDGER_BROKEN', `Cannot verify the record: ${ledger.reason}`, {})
   show('7. verify', `${good('✓')} ${ledger.events} events, each hashed with the one before`)
-  show(
-    'Look around',
-    `cd ${stage.folder}`,
-    `${faint(programPath)} runs`,
-    `${faint(programPath)} run show ${killed.run}`,
-    `${faint(programPath)} audit show ${killed.run}`,
-    `${faint(programPath)} call metier:create_mission '{"name":"Ship everything"}'`,
-    `${faint(programPath)} missions`,
-  )
+  show('Look around', `cd ${stage.folder}`, ...lookAround(String(killed.run)))
   return {
     folder: stage.folder,
     discover: best?.id ?? null,
@@ -154,6 +146,12 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
     agent: pursued,
     verify: ledger,
   } as JsonObject
+}
+
+function lookAround(run: string): string[] {
+  const mission = `call metier:create_mission '{"name":"Ship everything"}'`
+  const commands = ['runs', `run show ${run}`, `audit show ${run}`, mission, 'missions']
+  return commands.map((command) => `${faint(programPath)} ${command}`)
 }
 
 /** A session of the agent, in the folder of the tour. */
