@@ -36,7 +36,7 @@ const throughVerbs: Partial<Record<string, readonly string[]>> = {
  * takes the rooms below it.
  */
 export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>> = {
-  show: ['demo', 'agent', 'serve', 'setup', 'tools', 'runs', 'approvals', 'record', 'tasks', 'text', 'cli'],
+  show: ['demo', 'agent', 'serve', 'setup', 'tools', 'runs', 'approvals', 'record', 'learn', 'tasks', 'text', 'cli'],
   gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
   agent: ['models'],
   verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'input'],

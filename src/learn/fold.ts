@@ -6,9 +6,10 @@
 import { AppError, type Event, limits, programTool, type RunId } from '#model'
 import { blobOf, type Store } from '#record'
 import { applyToCapabilities, type Capability, capabilityEvents } from './capability-status.ts'
+import { countEdges } from './edges-of-run.ts'
 import type { Example, PastRun, Shape, ShapeRun, ToolStats } from './knowledge.ts'
 import { keyOf } from './knowledge.ts'
-import { type Lesson, type LessonCall, type LessonSource, lessonOf } from './lesson.ts'
+import { type Lesson, type LessonCall, type LessonSource, lessonOf, ownCalls } from './lesson.ts'
 import type { Rows } from './rows.ts'
 import { type PlanShape, shapeOfPlan } from './shape.ts'
 
@@ -35,6 +36,7 @@ function foldRun(rows: Rows, { n, body }: Event<'run.closed'>, record: FoldedRec
   rows.put('run', lesson.run, pastRun(lesson, n, key))
   countTools(rows, lesson)
   countUses(rows, lesson)
+  countEdges(rows, lesson)
   for (const call of lesson.calls) keepExample(rows, lesson, call)
   if (shape !== null && key !== null) addToShape(rows, key, shape, lesson)
 }
@@ -49,7 +51,7 @@ function readLesson(run: string, record: FoldedRecord): Lesson | null {
   }
 }
 
-function sourceOf({ value }: Pick<Store, 'value'>): LessonSource {
+export function sourceOf({ value }: Pick<Store, 'value'>): LessonSource {
   return { value, bytes: (member) => blobOf(member)?.bytes ?? 0 }
 }
 
@@ -76,11 +78,6 @@ function pastRun(lesson: Lesson, n: number, shape: string | null): Omit<PastRun,
     ...(shape === null ? {} : { shape }),
     ms,
   }
-}
-
-/** Calls of tools and capabilities: the engine's own are no tools. */
-function ownCalls({ calls }: Lesson): LessonCall[] {
-  return calls.filter(({ tool }) => tool !== programTool)
 }
 
 function countTools(rows: Rows, lesson: Lesson): void {

@@ -165,3 +165,8 @@ function succeeded(calls: ReadonlyMap<string, Open>, plan: LessonPlan): boolean 
 }
 
 const refusals = new Set(['PERMISSION_DENIED', 'APPROVAL_DENIED', 'APPROVAL_EXPIRED', 'CANCELLED'])
+
+/** Calls of tools and capabilities: the engine's own are no tools. */
+export function ownCalls({ calls }: Lesson): LessonCall[] {
+  return calls.filter(({ tool }) => tool !== programTool)
+}

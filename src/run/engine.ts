@@ -31,7 +31,7 @@ import { isSameRequest } from './same-request.ts'
 import { startByKey } from './start-by-key.ts'
 import { catalogQueue } from './work-queue.ts'
 
-export { checkDag, needsOf } from '#run/dag'
+export { boundsOf, checkDag, needsOf } from '#run/dag'
 export { runPolicy } from '#run/policy'
 export { Conductor } from './conductor.ts'
 export { newJournal, readJournal } from './journal.ts'

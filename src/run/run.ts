@@ -26,7 +26,7 @@ export {
   suggestEffect,
   type Verdict,
 } from '#run/policy'
-export { type CanonicalProgram, canonicalOf, type Structure, type StructureNode } from '#run/structure'
+export { type CanonicalProgram, canonicalOf, type Structure, type StructureNode, structureOf } from '#run/structure'
 export type { RunContext } from './call-context.ts'
 export type { CallableCapability, Capabilities } from './capability-calls.ts'
 export type { ReplayCheck } from './check-replay.ts'

@@ -26,6 +26,7 @@ import type { BoxHealth } from '#sandbox'
 import type { Settlement } from '#verbs/decisions'
 import type { Caller, Pursuit } from '#verbs/execute'
 import type { Decision } from '#verbs/input'
+import type { LearningVerbs } from '#verbs/learning'
 import type {
   Approval,
   DiscoverAnswer,
@@ -73,6 +74,8 @@ export type RecordVerbs = KeepVerbs & {
   /** How much of everything the record holds. */
   stats(): Stats
   onChange(listener: () => void): () => void
+  /** What was learned, to be looked at; loaded when it is asked for. */
+  learning(): Promise<LearningVerbs>
   /** Missions and tasks, to be looked at. */
   taskGraph: TaskGraphVerbs
   close(): Promise<void>

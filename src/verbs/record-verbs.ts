@@ -51,6 +51,7 @@ export function openRecordVerbs(store: Store, config: Config, { log = () => {} }
     events: (seq, limit) => store.eventsSince(seq, limit),
     stats: () => store.stats(),
     onChange: (listener) => store.onChange(listener),
+    learning: async () => (await import('#verbs/learning')).openLearningVerbs(store, config),
     taskGraph,
     close: () => (closing ??= Promise.all([swept, taskGraph.close()]).then(() => store.close())),
   }

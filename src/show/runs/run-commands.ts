@@ -1,5 +1,5 @@
 /** Commands that run something or look at what ran. */
-import { escapeInvisible, type JsonObject, limits, splitToolId } from '#model'
+import { escapeInvisible, isFinished, type JsonObject, limits, splitToolId } from '#model'
 import { askWhileWaiting } from '#show/approvals'
 import {
   type Command,
@@ -127,8 +127,11 @@ export const runCommands: Record<string, Command> = {
     ids: 'run',
     words: [1, 1],
     run: async (context) => {
-      const run = await (await context.record()).run(context.words[0]!)
-      context.print(context.json ? JSON.stringify(run) : timeline(run))
+      const record = await context.record()
+      const run = await record.run(context.words[0]!)
+      const isOver = isFinished(run.status)
+      const learned = context.json && isOver ? (await record.learning()).aboutRun(context.words[0]!) : {}
+      context.print(context.json ? JSON.stringify({ ...run, ...learned }) : timeline(run))
       return exit.done
     },
   },

@@ -1,0 +1,48 @@
+/** The graph of what was learned in the forms that other programs draw. */
+
+type Node = { id: string; type: string; label: string }
+type Edge = { from: string; to: string; type: string; count: number; confidence: number }
+type Graph = { nodes: Node[]; edges: Edge[] }
+
+export const graphFormats = ['json', 'mermaid', 'dot', 'cytoscape'] as const
+
+export function graphText(graph: Graph, format: (typeof graphFormats)[number]): string {
+  switch (format) {
+    case 'json':
+      return JSON.stringify(graph)
+    case 'mermaid':
+      return mermaid(graph)
+    case 'dot':
+      return dot(graph)
+    case 'cytoscape':
+      return JSON.stringify(cytoscape(graph))
+  }
+}
+
+/** Names are numbered, since Mermaid reads signs in them; a label has no quotation mark. */
+function mermaid({ nodes, edges }: Graph): string {
+  const numbers = new Map(nodes.map(({ id }, at) => [id, `n${at + 1}`]))
+  const named = nodes.map(({ id, label }) => `  ${numbers.get(id)}["${label.replaceAll('"', '#quot;')}"]`)
+  const linked = edges.map(({ from, to, type, count }) => {
+    return `  ${numbers.get(from)} -->|${type} ${count}| ${numbers.get(to)}`
+  })
+  return ['graph LR', ...named, ...linked].join('\n')
+}
+
+function dot({ nodes, edges }: Graph): string {
+  const quoted = (text: string) => JSON.stringify(text)
+  const named = nodes.map(({ id, label }) => `  ${quoted(id)} [label=${quoted(label)}];`)
+  const linked = edges.map(({ from, to, type }) => `  ${quoted(from)} -> ${quoted(to)} [label=${quoted(type)}];`)
+  return ['digraph learned {', ...named, ...linked, '}'].join('\n')
+}
+
+function cytoscape({ nodes, edges }: Graph): object {
+  return {
+    elements: {
+      nodes: nodes.map((data) => ({ data })),
+      edges: edges.map(({ from, to, ...rest }, at) => ({
+        data: { id: `e${at + 1}`, source: from, target: to, ...rest },
+      })),
+    },
+  }
+}
