@@ -90,6 +90,13 @@ test('Learner: runs, tools and shapes are known, and a failed call teaches no ca
     Array.from({ length: 6 }, (_, i) => [`2026-01-${i}`]),
   )
   assert.equal(known.examplesOf('shop:find').length, 2)
+  assert.deepEqual(
+    known.edges().map(({ from, to, type, source, count, fields }) => [from, to, type, source, count, fields]),
+    [
+      ['shop:find', 'shop:refund', 'dependency', 'observed', 6, [{ from: '/id', to: '/id', count: 6 }]],
+      ['shop:find', 'shop:refund', 'sequence', 'observed', 6, undefined],
+    ],
+  )
   await learner.close()
 })
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { homeChain, limits } from '#model'
-import { homePaths, type Store } from '#record'
+import { type HomeEvent, homePaths, type Store } from '#record'
 import { foldEvent } from './fold.ts'
 import { type Knowledge, openKnowledge } from './knowledge.ts'
 import { type Position, Rows, rowKinds, type StoredRow, start } from './rows.ts'
@@ -37,10 +37,11 @@ export function openLearner({ store, enabled, log = () => {}, file }: LearnerOpt
   const knowledge = openKnowledge(rows)
   checkPosition(rows, store, log)
 
+  const ahead = readAhead(store)
   const catchUp = async (signal?: AbortSignal): Promise<number> => {
     let events = 0
     while (signal?.aborted !== true) {
-      const read = step(rows, store)
+      const read = step(rows, ahead)
       if (read === 0) break
       events += read
       await nextTurn() // between steps this process does what it was started for
@@ -64,13 +65,29 @@ export function openLearner({ store, enabled, log = () => {}, file }: LearnerOpt
   }
 }
 
+/** Events of the home that were read and not folded yet are not read again. */
+function readAhead(store: Store) {
+  let known: HomeEvent[] = []
+  let from = -1
+  return {
+    store,
+    after(seq: number): HomeEvent[] {
+      const at = seq === from ? 0 : known.findIndex((one) => one.seq === seq) + 1
+      known = at > 0 || seq === from ? known.slice(at) : []
+      from = seq
+      if (known.length === 0) known = store.homeSince(seq, limits.learnStepEventsMax)
+      return known
+    },
+  }
+}
+
 /** One transaction: a few events of the home, for a few milliseconds. */
-function step(rows: Rows, store: Store): number {
+function step(rows: Rows, { after, store }: ReturnType<typeof readAhead>): number {
   let read = 0
   rows.advance((from, at) => {
     const until = performance.now() + limits.learnStepMs
     let position: Position | null = null
-    for (const { seq, hash, event } of store.homeSince(from.seq, limits.learnStepEventsMax)) {
+    for (const { seq, hash, event } of after(from.seq)) {
       at(event.n)
       foldEvent(rows, event, store)
       position = { seq, n: event.n, hash }

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Json } from '#model'
+import { type Json, limits } from '#model'
 
 export const rowKinds = ['run', 'edge', 'tool', 'example', 'shape', 'capability', 'use'] as const
 export type RowKind = (typeof rowKinds)[number]
@@ -37,8 +37,10 @@ export class Rows {
   readonly #database: DatabaseSync
   readonly #get: StatementSync
   readonly #put: StatementSync
-  /** Rows that this step has read or written: each is parsed and written once. */
+  /** Rows as this process has read or written them, while no other has moved the position. */
   readonly #seen = new Map<string, Seen>()
+  #seenAt = 0
+  readonly #dirty = new Set<Seen>()
   /** The number of the home's event that is being folded. */
   #n = 0
 
@@ -54,12 +56,17 @@ export class Rows {
   }
 
   put(kind: RowKind, key: string, value: object): void {
-    Object.assign(this.#known(kind, key), { value, n: this.#n })
+    this.#change(this.#known(kind, key), value)
   }
 
   remove(kind: RowKind, key: string): void {
     const row = this.#known(kind, key)
-    if (row.value !== undefined) Object.assign(row, { value: undefined, n: this.#n })
+    if (row.value !== undefined) this.#change(row, undefined)
+  }
+
+  #change(row: Seen, value: unknown): void {
+    Object.assign(row, { value, n: this.#n })
+    this.#dirty.add(row)
   }
 
   #known(kind: RowKind, key: string): Seen {
@@ -104,12 +111,15 @@ export class Rows {
     if (!this.#begin()) return false
     let isMoved = false
     this.#commit(() => {
-      const to = step(this.position(), (n) => {
+      const from = this.position()
+      if (from.seq !== this.#seenAt || this.#seen.size > limits.learnRowsCachedMax) this.#seen.clear()
+      const to = step(from, (n) => {
         this.#n = n
       })
       isMoved = to !== null
       this.#flush()
       if (to !== null) this.#move(to)
+      this.#seenAt = (to ?? from).seq
     })
     return isMoved
   }
@@ -117,6 +127,7 @@ export class Rows {
   /** Empties everything, and begins with these rows. */
   reset(rows: readonly StoredRow[], position: Position): void {
     this.#database.exec('BEGIN IMMEDIATE')
+    this.#seen.clear()
     this.#commit(() => {
       this.#database.exec('DELETE FROM row')
       for (const { kind, key, value, n } of rows) this.#write(kind, key, value, n)
@@ -152,14 +163,15 @@ export class Rows {
       this.#database.exec('COMMIT')
     } catch (error) {
       this.#seen.clear()
+      this.#dirty.clear()
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       throw error
     }
   }
 
   #flush(): void {
-    for (const { kind, key, value, n } of this.#seen.values()) if (n !== null) this.#write(kind, key, value ?? null, n)
-    this.#seen.clear()
+    for (const row of this.#dirty) this.#write(row.kind, row.key, row.value ?? null, row.n!)
+    this.#dirty.clear()
   }
 
   #write(kind: RowKind, key: string, value: unknown, n: number): void {

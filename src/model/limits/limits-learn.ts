@@ -28,11 +28,13 @@ export const learnLimits = {
   /** A result whose text is longer is not looked into for flows. */
   learnValueBytesMax: 256 * 1024,
   /** Of one step of the fold: events of the home, and about how long it may take. */
-  learnStepEventsMax: 256,
+  learnStepEventsMax: 64,
   learnStepMs: 8,
   /** How often the record is looked at for closed runs, and how long a process waits at its end. */
   learnLookMs: 500,
   learnCloseMsMax: 500,
+  /** Rows that a process keeps in memory between two steps. */
+  learnRowsCachedMax: 4000,
   /** Programs whose shape is remembered between runs. */
   learnShapesMax: 500,
   /** Of an intent only so much is compared, and so many near ones speak. */
