@@ -2,12 +2,17 @@
  * Real servers that tests share, as `scripts/services.ts up` leaves them: where they are, or why
  * not.
  */
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { limits, type S3Config } from '#model'
 import { openBucket } from '#record/artifacts'
 
+const run = promisify(execFile)
+const root = dirname(dirname(import.meta.dirname))
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'metier', 'services')
 
 /** false, or why the tests that need Neo4j cannot run. */
@@ -27,9 +32,44 @@ function whyNot(name: string): string | false {
 }
 
 export function neo4jAddress(): { url: string; user: string; password: string; database: string } {
-  const settings = readFileSync(join(cache, 'neo4j', 'settings.json'), 'utf8')
+  return addressIn(join(cache, 'neo4j'))
+}
+
+function addressIn(place: string): ReturnType<typeof neo4jAddress> {
+  const settings = readFileSync(join(place, 'settings.json'), 'utf8')
   const { port, password } = JSON.parse(settings) as { port: number; password: string }
   return { url: `bolt://127.0.0.1:${port}`, user: 'neo4j', password, database: 'neo4j' }
+}
+
+type OwnServer = {
+  /** Known once it was started. */
+  address(): ReturnType<typeof neo4jAddress>
+  start(): Promise<void>
+  kill(): Promise<void>
+}
+
+/** A Neo4j that a test may kill: data in a folder of its own, jars of the shared one. */
+export function ownNeo4j(folder: string): OwnServer {
+  const place = join(folder, 'metier', 'services', 'neo4j')
+  mkdirSync(place, { recursive: true })
+  const jars = readdirSync(join(cache, 'neo4j')).filter((name) => name.startsWith('jars-'))
+  for (const name of jars) symlinkSync(join(cache, 'neo4j', name), join(place, name))
+  const env = { ...process.env, XDG_CACHE_HOME: folder }
+  return {
+    address: () => addressIn(place),
+    async start() {
+      const up = () => run(process.execPath, [join(root, 'scripts/services.ts'), 'up', 'neo4j'], { env })
+      // On a busy machine it takes longer than a person would wait.
+      await up().catch(up).catch(up).catch(up)
+    },
+    async kill() {
+      const { pid } = JSON.parse(readFileSync(join(place, 'pid.json'), 'utf8')) as { pid: number }
+      const exe = `/proc/${pid}/exe`
+      if (!existsSync(exe)) return
+      process.kill(pid, 'SIGKILL')
+      while (existsSync(exe)) await sleep(10)
+    },
+  }
 }
 
 /** The program that was built, for tests that start a server of their own and kill it. */
