@@ -5,13 +5,16 @@
 import type { Json } from '#model'
 import type { CanonicalProgram } from '#run'
 
+/** A placeholder of a secret means nothing outside of its run. */
+export const hasSecret = (value: Json) => JSON.stringify(value).includes('«secret:')
+
 type Example = { intent: string; program: CanonicalProgram }
 
 /** `literals` are the places of the parameter among the program's literals, `values` one a run. */
-type Parameter = { name: string; literals: number[]; values: Json[] }
+export type Parameter = { name: string; literals: number[]; values: Json[] }
 
-/** The parameters of programs that have one shape; null where they have not. */
-export function parametersOf(examples: readonly Example[]): Parameter[] | null {
+/** The parameters of programs that have one shape; null where they have not. `taken` are names. */
+export function parametersOf(examples: readonly Example[], taken: readonly string[] = []): Parameter[] | null {
   const [first] = examples
   if (first === undefined || examples.some(({ program }) => program.shape !== first.program.shape)) return null
   const columns = first.program.literals.map((literal, at) => ({
@@ -19,10 +22,10 @@ export function parametersOf(examples: readonly Example[]): Parameter[] | null {
     at,
     values: examples.map(({ program }) => program.literals[at]!.value),
   }))
-  const lifted = columns.filter(({ values }) => isVaried(values) || isAsked(values, examples))
+  const lifted = columns.filter(({ values }) => isVaried(values) || isAsked(values, examples) || values.some(hasSecret))
   // Literals that always had the same values were one thing to whoever wrote them.
   const groups = Map.groupBy(lifted, ({ values }) => JSON.stringify(values))
-  const names = new Set<string>()
+  const names = new Set(taken)
   return [...groups.values()].map((group) => {
     const name = freeName(group.find(({ key }) => key !== null)?.key ?? 'value', names)
     return { name, literals: group.map(({ at }) => at), values: group[0]!.values }

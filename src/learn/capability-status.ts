@@ -26,6 +26,7 @@ export type Capability = {
   effect: Effect | null
   servers: string[]
   runs: string[]
+  lifted?: Record<string, number[]>
   imported?: true
   learnedAt: string
   status: CapabilityStatus

@@ -7,6 +7,14 @@ export { Adviser, type Asker, noAdviser, type Recalled } from './adviser.ts'
 export { alignWords, wordsOf } from './align-words.ts'
 export { fitTrees, type Trees } from './boosted-trees.ts'
 export { calibrationError } from './calibration.ts'
+export { type Capability, idOf } from './capability-status.ts'
+export {
+  capabilitiesToDemote,
+  capabilitiesToLearn,
+  type KnownShape,
+  posteriorOf,
+  type RunCall,
+} from './decide-capabilities.ts'
 export { fieldPairsOf } from './field-pairs.ts'
 export { fillSlots } from './fill-slots.ts'
 export { flowWeights } from './flow-weights.ts'
@@ -15,7 +23,8 @@ export { definitionView, type GraphView } from './graph-view.ts'
 export { type Learner, openLearner } from './learner.ts'
 export { leavesOf } from './leaves.ts'
 export { fitLogistic, type Logistic, predictLogistic } from './logistic.ts'
-export { openCapabilities } from './open-capabilities.ts'
+export { argumentsOfRun } from './make-capability.ts'
+export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'
 export type { KnownTool, PastPlan } from './past-plans.ts'
 export { fieldSpecificity, providesOf } from './provides.ts'
 export { joinParts, type RankParts } from './rank-history.ts'

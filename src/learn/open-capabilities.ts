@@ -12,8 +12,11 @@ import {
   capabilityEvents,
   idOf,
 } from './capability-status.ts'
+import { supersededBy } from './decide-capabilities.ts'
 
-type HomeCapabilities = Capabilities & {
+export type HomeCapabilities = Capabilities & {
+  /** The same with what was forgotten, which is not learned again. */
+  versions(): Capability[]
   /** Each version of each, oldest first, without what was forgotten. */
   all(): Capability[]
 }
@@ -26,6 +29,7 @@ export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShare
     subject === (asking ?? null) || isShared() || kind === 'cli' || kind === 'learn'
   return {
     all,
+    versions: () => [...read().values()],
     resolve(id, actor) {
       const own = all().filter((one) => mayUse(one, actor))
       const parsed = parseCapabilityId(id)
@@ -34,7 +38,7 @@ export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShare
       const { version } = parsed
       const meant = version === null ? newest(versions) : versions.find((one) => one.version === version)
       if (meant === undefined) throw noVersion(id, versions)
-      const problem = problemOf(meant, version !== null)
+      const problem = actor.kind === 'learn' ? null : problemOf(meant, version !== null)
       if (problem !== null) throw refused(id, meant, problem)
       return callable(meant)
     },
@@ -85,8 +89,6 @@ function problemOf({ status, reason }: Capability, isByVersion: boolean): string
       return `it is ${status}${why}`
   }
 }
-
-const supersededBy = 'superseded by '
 
 const callable = (capability: Capability): CallableCapability => {
   const { digest, source, parametersSchema } = capability

@@ -7,6 +7,9 @@ const smallWords = new Set(
   also about into than then there their they them`.split(/\s+/),
 )
 
+/** Words that every text has: they say nothing of what it is about. */
+export const isSmallWord = (word: string) => smallWords.has(word)
+
 /** The stems of a text in their order, small words left out. */
 export function stemsOf(text: string): string[] {
   return tokenize(text).flatMap((word) => (smallWords.has(word) ? [] : [stemOf(word)]))

@@ -202,6 +202,8 @@ export type EventBodies = {
     effect: Effect | null
     servers: string[]
     runs: string[]
+    /** By parameter, the places of the literals of those runs' programs that it stands for. */
+    lifted?: Record<string, number[]>
     imported?: true
   }
   /** By which runs it was held against the record, and how. */

@@ -67,10 +67,12 @@ function capabilityPlan({ id, source, parametersSchema }: CallableCapability, gi
   const args = withDefaults(given, parametersSchema)
   const problem = problemOf(asTool(id, parametersSchema), args)
   if (problem !== null) throw problem
-  const { type } = source
-  const plan =
-    type === 'code' ? { kind: type, code: source.code } : { kind: type, tasks: instantiate(source.tasks, args) }
-  return { capability: id, plan, args }
+  return { capability: id, plan: planOfSource(source, args), args }
+}
+
+export function planOfSource(source: CapabilitySource, args: Json): CapabilityPlan['plan'] {
+  if (source.type === 'code') return { kind: 'code', code: source.code }
+  return { kind: 'dag', tasks: instantiate(source.tasks, args) }
 }
 
 /** As schemas are judged: nothing else of a tool is looked at. */

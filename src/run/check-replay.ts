@@ -1,19 +1,23 @@
 /**
  * Plays a whole record into a fresh program and compares; nothing is called and nothing is written.
  */
-import { type AppError, type Program, type ProgramEnd, toAppError } from '#model'
+import { type AppError, type ProgramEnd, toAppError } from '#model'
 import type { RunContext } from './call-context.ts'
 import type { Journal } from './journal.ts'
 import { playRecord } from './play-record.ts'
-import { Replay } from './replay.ts'
+import { Replay, type SameArguments } from './replay.ts'
 import { nextCallId, type ProgramTurn, RunPrograms, startTurn } from './run-programs.ts'
 
 export type ReplayCheck = { ok: boolean; calls: number; end: ProgramEnd | null; error?: AppError }
 
-type Nest = RunContext['nest']
+type Programs = Pick<RunContext, 'program' | 'nest'>
 
-export async function checkReplay(journal: Journal, program: Program, nest: Nest): Promise<ReplayCheck> {
-  const replay = new Replay(journal)
+export async function checkReplay(
+  journal: Journal,
+  { program, nest }: Programs,
+  isSame?: SameArguments,
+): Promise<ReplayCheck> {
+  const replay = new Replay(journal, isSame)
   const programs = new RunPrograms(program)
 
   const play = async ({ state, turn, now }: ProgramTurn): Promise<ProgramTurn[]> => {

@@ -1,6 +1,6 @@
 /** What the engine is opened with, and what it does with runs. */
 import type { Catalog } from '#catalog'
-import type { Actor, Config, Event, EventBodies, EventType, Json, RunId } from '#model'
+import type { Actor, CapabilitySource, Config, Event, EventBodies, EventType, Json, RunId } from '#model'
 import type { Store } from '#record'
 import type { Boxes } from '#sandbox'
 import type { Capabilities } from './capability-calls.ts'
@@ -20,6 +20,11 @@ export type Engine = {
   fork(run: RunId, at: number, args: Json | undefined, actor: Actor): Promise<ActiveRun>
   /** Compares the program with the record; calls nothing. */
   replay(run: RunId): Promise<ReplayCheck>
+  /**
+   * Plays a run's record into another source for the same: whether it issues the same calls and
+   * ends with the same result, values compared. Nothing is called, and no run begins.
+   */
+  rehearse(run: RunId, source: CapabilitySource, args: Json): Promise<ReplayCheck>
   activeRun(run: RunId): ActiveRun | undefined
   /** Whether there is a run under way here, or about to be. */
   isBusy(): boolean

@@ -2,6 +2,7 @@
 import {
   type Actor,
   AppError,
+  type CapabilitySource,
   type Json,
   newId,
   type ProcessId,
@@ -12,7 +13,7 @@ import {
 } from '#model'
 import { type Chain, ownedByAnother, placeholderSeed } from '#record'
 import { openStanding, runPolicy } from '#run/policy'
-import { noCapabilities, pinCapabilities, withPlan } from './capability-calls.ts'
+import { noCapabilities, pinCapabilities, planOfSource, withPlan } from './capability-calls.ts'
 import { checkPlan } from './check-plan.ts'
 import { checkReplay, type ReplayCheck } from './check-replay.ts'
 import { Conductor } from './conductor.ts'
@@ -25,6 +26,7 @@ import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { deliveriesOf, openPrograms, type ReadDeliveries } from './programs.ts'
 import { watchRun } from './provenance.ts'
 import type { Mocks } from './read-mocks.ts'
+import { isSameValue, sameResult } from './rehearse.ts'
 import type { Settlement } from './run-end.ts'
 import { type AskedRequest, checkServers, redactRequest, secretsOf, startedBody } from './run-started.ts'
 import { isSameRequest } from './same-request.ts'
@@ -219,8 +221,17 @@ export function openEngine(parts: EngineParts): Engine {
   const replay = async (run: RunId): Promise<ReplayCheck> => {
     const journal = journalOf(run)
     const heard: ReadDeliveries = async (path) => deliveriesOf(journal, path)
-    const { program, nest } = programsOf(journal, await preparedFor(journal, boxes, makers), heard)
-    return checkReplay(journal, program, nest)
+    return checkReplay(journal, programsOf(journal, await preparedFor(journal, boxes, makers), heard))
+  }
+
+  const rehearse = async (run: RunId, source: CapabilitySource, args: Json): Promise<ReplayCheck> => {
+    const journal = journalOf(run)
+    const plan = planOfSource(source, args)
+    const prepared = await prepare(plan, boxes, makers)
+    const started = { ...journal.started, args, plan: { ...prepared, source: prepared.source } }
+    const heard: ReadDeliveries = async (path) => deliveriesOf(journal, path)
+    const programs = programsOf({ ...journal, started }, prepared, heard)
+    return sameResult(await checkReplay(journal, programs, isSameValue), store, run)
   }
 
   const close = async () => {
@@ -240,6 +251,7 @@ export function openEngine(parts: EngineParts): Engine {
     resume,
     fork,
     replay,
+    rehearse,
     activeRun: (run) => active.get(run),
     isBusy,
     close,

@@ -7,6 +7,8 @@ import { parseCallId } from './call-id.ts'
 import type { Journal, RecordedCall } from './journal.ts'
 import { leavesOf } from './json-leaves.ts'
 
+/** Whether two JSON texts of arguments are the same to whoever compares. */
+export type SameArguments = (recorded: string, issued: string) => boolean
 type Issue = { call: IssuedCall; id: string; now: number }
 
 export class Replay {
@@ -14,9 +16,12 @@ export class Replay {
   readonly open: { recorded: RecordedCall; issue: Issue }[] = []
   readonly anew: Issue[] = []
   readonly #calls: Journal['calls']
+  readonly #isSame: SameArguments
 
-  constructor({ calls }: Journal) {
+  /** A rehearsal compares values: keys may stand in another order. */
+  constructor({ calls }: Pick<Journal, 'calls'>, isSame: SameArguments = (recorded, issued) => recorded === issued) {
     this.#calls = calls
+    this.#isSame = isSame
   }
 
   /** Answers with the difference, if there is one. */
@@ -25,7 +30,7 @@ export class Replay {
     const recorded = this.#calls.get(id)
     if (recorded === undefined) {
       if (!this.#isOver(parseCallId(id).program)) this.anew.push(issue)
-    } else if (recorded.tool !== call.tool || recorded.args !== call.args) return mismatch(recorded, call)
+    } else if (recorded.tool !== call.tool || !this.#isSame(recorded.args, call.args)) return mismatch(recorded, call)
     else if (recorded.last !== 'resolved') this.open.push({ recorded, issue })
     return null
   }

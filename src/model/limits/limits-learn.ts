@@ -2,6 +2,15 @@
 export const learnLimits = {
   /** Capabilities that run inside of each other. */
   capabilityDepthMax: 4,
+  /** Runs that a capability is learned from and rehearsed against. */
+  capabilityRunsMax: 20,
+  /** So often another program for the same intent went well before it is a new version. */
+  capabilityBetterRunsMin: 3,
+  /** Demoted after so many failures, where its rate of success is likely below this. */
+  capabilityFailuresMin: 3,
+  capabilityRatePercentMin: 50,
+  /** Of one that is executed to verify it. */
+  capabilityVerifyCallsMax: 20,
   /** Default weight of an edge by its type, in hundredths. */
   edgeDependencyPercent: 100,
   edgeContainsPercent: 80,

@@ -10,11 +10,20 @@ export function instantiate(tasks: DagTask[], args: Json): DagTask[] {
   )
 }
 
+/** A literal may have a parameter inside of it. */
+function literal(value: Json, args: Json): Json {
+  if (Array.isArray(value)) return value.map((item) => literal(item, args))
+  if (!isObject(value)) return value
+  if (typeof value.$args === 'string') return (atPointer(args, value.$args) ?? null) as Json
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, literal(member as Json, args)]))
+}
+
 const missing = Symbol('missing')
 
 function fill(value: Json, args: Json): Json | typeof missing {
   if (Array.isArray(value)) return value.map((item) => fill(item, args)).map((item) => (item === missing ? null : item))
-  if (!isObject(value) || Object.hasOwn(value, '$literal')) return value
+  if (!isObject(value)) return value
+  if (Object.hasOwn(value, '$literal')) return { $literal: literal(value.$literal as Json, args) }
   if (typeof value.$args === 'string') {
     const given = atPointer(args, value.$args)
     return given === undefined ? missing : { $literal: given as Json }

@@ -1,0 +1,155 @@
+/**
+ * What is to be learned, and what is to be taken back, from what is known: shapes of runs that went
+ * well, capabilities so far, and how they did. Pure: the same record gives the same answer.
+ */
+import { type Effect, type EventBodies, effectKind, effectKinds, limits, sha256, splitToolId, toText } from '#model'
+import { type Capability, idOf } from './capability-status.ts'
+import { type CapabilityDraft, draftOf, type RunsOfShape, type ShapedRun } from './make-capability.ts'
+import { nameFor } from './name-capability.ts'
+
+type Learned = EventBodies['capability.learned']
+type Changed = EventBodies['capability.changed']
+/** Each call of a run: which tool, as it was defined, with which effect. */
+export type RunCall = { tool: string; definition: string | null; effect: Effect | null }
+
+export type KnownShape = Omit<RunsOfShape, 'runs'> & {
+  digest: string
+  subject: string | null
+  runs: readonly (ShapedRun & { ms: number; ok: boolean })[]
+}
+
+/** `known` has every version, also of those that were forgotten. */
+export function capabilitiesToLearn(
+  shapes: readonly KnownShape[],
+  known: readonly Capability[],
+  callsOf: (run: string) => RunCall[],
+): Learned[] {
+  const learned: Learned[] = []
+  const all = () => [
+    ...known,
+    ...learned.map(({ capability: name, ...rest }) => ({ name, ...rest, status: 'candidate' as const })),
+  ]
+  for (const shape of shapes) {
+    const runs = shape.runs.filter(({ ok }) => ok).slice(-limits.capabilityRunsMax)
+    const draft = runs.length === 0 ? null : draftOf({ ...shape, runs })
+    if (draft === null) continue
+    const place = placeFor({ shape, runs, draft }, all())
+    if (place !== null) learned.push(learnedBody(shape, runs, draft, place, callsOf))
+  }
+  return learned
+}
+
+type Drafted = { shape: KnownShape; runs: KnownShape['runs']; draft: CapabilityDraft }
+type KnownVersion = Pick<
+  Capability,
+  'name' | 'version' | 'subject' | 'shape' | 'digest' | 'tools' | 'status' | 'lifted'
+>
+type Place = { name: string; version: number }
+
+/** Its name and version; null where nothing better than what is known would be learned. */
+function placeFor({ shape, runs, draft }: Drafted, known: readonly KnownVersion[]): Place | null {
+  const own = known.filter(({ subject }) => subject === shape.subject)
+  const same = own.filter((one) => one.shape === shape.digest)
+  if (same.some(({ status }) => status === 'forgotten')) return null
+  const newest = same.at(-1)
+  if (newest !== undefined) return isWider(draft, newest) ? next(newest.name, known) : null
+  const values = runs.flatMap(({ literals }) => Object.values(draft.lifted).map(([at]) => literals[at!]!))
+  const isTaken = (name: string) => known.some((one) => one.name === name && one.subject !== shape.subject)
+  const intents = runs.map(({ intent }) => intent)
+  const name = nameFor(intents, values, [], (one) => !isTaken(one))
+  const other = own.filter((one) => one.name === name)
+  if (other.length === 0) return { name, version: 1 }
+  // Another program for the same intent: worth it where it is used as a habit, and the one before
+  // does not serve any more.
+  const isServed = other.some(({ status }) => status === 'verified' || status === 'candidate')
+  return isServed && runs.length < limits.capabilityBetterRunsMin ? null : next(name, known)
+}
+
+/** More of it varies than was known: the earlier version could not do what was done since. */
+function isWider(draft: CapabilityDraft, { lifted = {}, digest }: KnownVersion): boolean {
+  const places = (from: Record<string, number[]>) => Object.values(from).flat().length
+  return digestOf(draft) !== digest && places(draft.lifted) > places(lifted)
+}
+
+function next(name: string, known: readonly KnownVersion[]): Place {
+  const versions = known.filter((one) => one.name === name).map(({ version }) => version)
+  return { name, version: Math.max(0, ...versions) + 1 }
+}
+
+const digestOf = ({ source }: CapabilityDraft) => sha256(toText(source))
+
+function learnedBody(
+  { subject, digest: shape }: KnownShape,
+  runs: KnownShape['runs'],
+  draft: CapabilityDraft,
+  { name, version }: Place,
+  callsOf: (run: string) => RunCall[],
+): Learned {
+  const calls = runs.flatMap(({ run }) => callsOf(run))
+  const tools = Object.fromEntries(
+    calls.flatMap(({ tool, definition }) => (definition === null ? [] : [[tool, definition]])),
+  )
+  const effects = calls.flatMap(({ effect }) => effect ?? [])
+  const strongest = effects.sort((left, right) => rankOf(right) - rankOf(left))[0] ?? null
+  const servers = [...new Set(Object.keys(tools).flatMap((tool) => splitToolId(tool)?.server ?? []))]
+  const { source, parametersSchema, lifted } = draft
+  return {
+    capability: name,
+    version,
+    intent: runs[0]!.intent,
+    subject,
+    source,
+    digest: digestOf(draft),
+    shape,
+    parametersSchema,
+    tools,
+    effect: strongest,
+    servers: servers.filter((server) => server !== 'cap'),
+    runs: runs.map(({ run }) => run),
+    lifted,
+  }
+}
+
+const rankOf = (effect: Effect) => effectKinds.indexOf(effectKind(effect))
+
+type Uses = readonly { success: boolean }[]
+
+/**
+ * What happened since, as words about it: demoted where its rate of success is likely too low, or
+ * where a newer version was verified.
+ */
+export function capabilitiesToDemote(
+  known: readonly Capability[],
+  usesOf: (name: string, version: number) => Uses,
+): Changed[] {
+  const said = { who: 'metier', from: 'engine', status: 'demoted' } as const
+  return known
+    .filter(({ status, isKept }) => status === 'verified' && isKept !== true)
+    .flatMap((one): Changed[] => {
+      const { name: capability, version } = one
+      const newer = known.findLast(
+        (other) => other.name === capability && other.version > version && other.status === 'verified',
+      )
+      if (newer !== undefined) return [{ ...said, capability, version, why: `${supersededBy}${idOf(newer)}` }]
+      const { successes, failures, lower } = posteriorOf(usesOf(capability, version))
+      const isBad = failures >= limits.capabilityFailuresMin && lower * 100 < limits.capabilityRatePercentMin
+      return isBad
+        ? [{ ...said, capability, version, why: `it failed ${failures} of ${successes + failures} times` }]
+        : []
+    })
+}
+
+export const supersededBy = 'superseded by '
+
+/**
+ * Beta posterior over its executions with a uniform prior: its mean, and the bound below which its
+ * rate lies with a probability of about 5 %.
+ */
+export function posteriorOf(uses: Uses): { successes: number; failures: number; mean: number; lower: number } {
+  const successes = uses.filter(({ success }) => success).length
+  const failures = uses.length - successes
+  const [a, b] = [successes + 1, failures + 1]
+  const mean = a / (a + b)
+  const deviation = Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)))
+  return { successes, failures, mean, lower: Math.max(0, mean - 1.645 * deviation) }
+}

@@ -1,0 +1,129 @@
+/**
+ * Runs of one shape become a procedure with parameters. What varied between them, or stands in
+ * their intents, is lifted; `args` are parameters already. No secret leaves its run: a literal with
+ * one is lifted, and no value with one becomes a default.
+ */
+import {
+  type CapabilitySource,
+  type DagTask,
+  isObject,
+  type Json,
+  type JsonObject,
+  programClosing,
+  programOpening,
+} from '#model'
+import { type CanonicalProgram, canonicalOf } from '#run'
+import { prepareProgram } from '#sandbox'
+import { hasSecret, liftLiterals, type Parameter, parametersOf } from './anti-unify.ts'
+
+/** One run as its shape has it: its literals in their order, and the arguments it was given. */
+export type ShapedRun = { run: string; intent: string; literals: Json[]; args: Json }
+export type RunsOfShape = { kind: 'code' | 'dag'; code: string; runs: readonly ShapedRun[] }
+
+/** By parameter, the places of the literals that it stands for. */
+export type Lifted = Record<string, number[]>
+export type CapabilityDraft = { source: CapabilitySource; parametersSchema: JsonObject; lifted: Lifted }
+
+/** Null where the runs cannot be told by parameters, or their text has a secret in it. */
+export function draftOf({ kind, code, runs }: RunsOfShape): CapabilityDraft | null {
+  if (runs.length === 0 || !runs.every(({ args }) => isObject(args))) return null
+  const taken = [...new Set(runs.flatMap(({ args }) => Object.keys(args as JsonObject)))]
+  const made = kind === 'code' ? liftProgram(code, runs, taken) : liftGraph(JSON.parse(code) as DagTask[], runs, taken)
+  if (made === null || hasSecret(made.source as unknown as Json)) return null
+  const lifted = Object.fromEntries(made.parameters.map(({ name, literals }) => [name, literals]))
+  return { source: made.source, parametersSchema: schemaOf(runs, taken, made.parameters), lifted }
+}
+
+/** What the procedure is given to do what the run did. */
+export function argumentsOfRun({ literals, args }: Pick<ShapedRun, 'literals' | 'args'>, lifted: Lifted): JsonObject {
+  const values = Object.entries(lifted).map(([name, places]) => [name, literals[places[0]!]!])
+  return { ...(args as JsonObject), ...Object.fromEntries(values) }
+}
+
+type Made = { source: CapabilitySource; parameters: Parameter[] } | null
+
+function liftProgram(code: string, runs: readonly ShapedRun[], taken: string[]): Made {
+  const { source } = prepareProgram(code)
+  if (!source.startsWith(programOpening) || !source.endsWith(programClosing)) return null
+  const program = canonicalOf(source)
+  const parameters = parametersOf(runs.map(exampleOf(program)), taken)
+  if (parameters === null) return null
+  const lifted = liftLiterals(source, program, parameters)
+  const text = lifted.slice(programOpening.length, -programClosing.length).trim()
+  return { source: { type: 'code', code: text }, parameters }
+}
+
+/** Literals of another run in the places of the first one's. */
+function exampleOf(program: CanonicalProgram) {
+  return ({ intent, literals }: ShapedRun) => {
+    const own = program.literals.map((literal, at) => ({ ...literal, value: literals[at]! }))
+    return { intent, program: { ...program, literals: own } }
+  }
+}
+
+function liftGraph(tasks: DagTask[], runs: readonly ShapedRun[], taken: string[]): Made {
+  const places: { value: Json; start: number; end: number; key: string | null }[] = []
+  eachLiteral(tasks, (value, key) => {
+    places.push({ value, start: 0, end: 0, key })
+    return value
+  })
+  const parameters = parametersOf(runs.map(exampleOf({ text: '', shape: '', literals: places })), taken)
+  if (parameters === null) return null
+  const names = new Map(parameters.flatMap(({ name, literals }) => literals.map((at) => [at, name])))
+  let at = -1
+  const lifted = eachLiteral(tasks, (value) => {
+    at += 1
+    return names.has(at) ? { $args: `/${names.get(at)}` } : value
+  })
+  return { source: { type: 'dag', tasks: lifted }, parameters }
+}
+
+/** In the order in which a graph's shape has them: tasks as they stand, members by name. */
+function eachLiteral(tasks: DagTask[], visit: (value: Json, key: string | null) => Json): DagTask[] {
+  const walk = (value: Json, key: string | null): Json => {
+    if (Array.isArray(value)) return value.map((item) => walk(item, key))
+    if (!isObject(value)) return visit(value, key)
+    if ('$from' in value) return value
+    const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
+    return Object.fromEntries(
+      members.map(([name, member]) => [name, walk(member as Json, name.startsWith('$') ? key : name)]),
+    )
+  }
+  return tasks.map((task) =>
+    task.arguments === undefined ? task : { ...task, arguments: walk(task.arguments, null) as JsonObject },
+  )
+}
+
+function schemaOf(runs: readonly ShapedRun[], taken: string[], parameters: readonly Parameter[]): JsonObject {
+  const given = taken.map((name) => ({ name, values: runs.flatMap(({ args }) => (args as JsonObject)[name] ?? []) }))
+  const all = [...given, ...parameters].map(({ name, values }) => ({
+    name,
+    ...propertyOf(values as Json[], runs.length),
+  }))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(all.map(({ name, schema }) => [name, schema])),
+    required: all.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    additionalProperties: false,
+  }
+}
+
+/** A value that most runs had is what is meant where none is given. */
+function propertyOf(values: Json[], runs: number): { schema: JsonObject; isRequired: boolean } {
+  const types = [...new Set(values.map(typeOf))].filter(
+    (type, _, known) => type !== 'integer' || !known.includes('number'),
+  )
+  const schema = { type: types.length === 1 ? types[0]! : types }
+  const counts = Map.groupBy(values, (value) => JSON.stringify(value))
+  const [most = []] = [...counts.values()].sort((left, right) => right.length - left.length)
+  const isUsual = values.length >= 3 && most.length * 3 >= values.length * 2
+  if (values.length < runs) return { schema, isRequired: false }
+  if (!isUsual || most.some(hasSecret)) return { schema, isRequired: true }
+  return { schema: { ...schema, default: most[0]! }, isRequired: false }
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value
+}

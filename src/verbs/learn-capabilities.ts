@@ -1,0 +1,167 @@
+/**
+ * From what is known to what is on the record: capabilities are learned, verified against the runs
+ * they came from, and demoted, each by an event of the home's chain. One step does what there is to
+ * do; a second one finds nothing.
+ */
+import type { Catalog } from '#catalog'
+import {
+  argumentsOfRun,
+  type Capability,
+  capabilitiesToDemote,
+  capabilitiesToLearn,
+  type HomeCapabilities,
+  idOf,
+  type KnownShape,
+  type RunCall,
+} from '#learn'
+import { type EventBodies, isCapability, isReadOnly, type Json, type JsonObject, limits, type RunId } from '#model'
+import type { Store } from '#record'
+import type { Engine } from '#run'
+
+/** What was folded from the record. */
+export type LearnedFacts = {
+  shapes(): readonly KnownShape[]
+  usesOf(
+    name: string,
+    version?: number,
+  ): readonly { success: boolean; ms: number; at: string; run: string; call: string }[]
+}
+
+export type LearningParts = {
+  store: Store
+  engine: Engine
+  catalog: Catalog
+  capabilities: HomeCapabilities
+  facts: () => LearnedFacts
+}
+
+export type Verification = { ok: boolean; why: string | null; how: ('rehearsed' | 'executed')[]; runs: string[] }
+
+/** `isServing`: what only reads is also executed for real. Answers with what it learned. */
+export async function learnCapabilities(
+  parts: LearningParts,
+  isServing: boolean,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const { store, capabilities, facts } = parts
+  const { shapes, usesOf } = facts()
+  const learned = capabilitiesToLearn(shapes(), capabilities.versions(), (run) => callsOf(store, run))
+  for (const body of learned) await store.appendHome('capability.learned', body)
+  const open = capabilities.all().filter(({ status, reason }) => status === 'candidate' && reason === null)
+  for (const candidate of open) {
+    if (signal?.aborted) break
+    const checked = await verifyCapability(parts, candidate, isServing)
+    if (!checked.ok) await change(store, candidate, { status: 'candidate', why: checked.why ?? 'it was not verified' })
+  }
+  for (const body of capabilitiesToDemote(capabilities.all(), usesOf))
+    await store.appendHome('capability.changed', body)
+  return learned.map(({ capability, version }) => idOf({ name: capability, version }))
+}
+
+const engineSays = { who: 'metier', from: 'engine' }
+
+type Word = Pick<EventBodies['capability.changed'], 'status' | 'why'> & { who?: string; from?: string }
+
+function change(store: Store, { name, version }: Capability, word: Word): Promise<void> {
+  return store.appendHome('capability.changed', { capability: name, version, ...engineSays, ...word })
+}
+
+function callsOf(store: Store, run: string): RunCall[] {
+  return store.events(run, { type: 'call.issued' }).flatMap((event) => {
+    if (event.type !== 'call.issued') return []
+    const { tool, definition, effect } = event.body
+    return [{ tool, definition, effect }]
+  })
+}
+
+/** Held against every run that it was learned from; what it needs of its tools must still hold. */
+export async function verifyCapability(
+  parts: LearningParts,
+  one: Capability,
+  isServing: boolean,
+): Promise<Verification> {
+  const shape = parts
+    .facts()
+    .shapes()
+    .find(({ digest, subject }) => digest === one.shape && subject === one.subject)
+  const runs = (shape?.runs ?? []).filter(({ run, ok }) => ok && (one.imported || one.runs.includes(run)))
+  const failed = (why: string) => ({ ok: false, why, how: [], runs: [] })
+  if (runs.length === 0) return failed('there is no run here that it could be rehearsed against')
+  for (const run of runs.slice(-limits.capabilityRunsMax)) {
+    const args = argumentsOfRun(run, one.lifted ?? {})
+    const { ok, error } = await parts.engine.rehearse(run.run as RunId, one.source, args)
+    if (!ok) return failed(`rehearsed against run ${run.run}: ${error?.message ?? 'it differs'}`)
+  }
+  const pins = await pinsOf(parts, one, runs)
+  if (typeof pins === 'string') return failed(pins)
+  const how: Verification['how'] = ['rehearsed']
+  if (isServing && one.effect !== null && isReadOnly(one.effect)) {
+    const why = await executeOnce(parts, one, argumentsOfRun(runs.at(-1)!, one.lifted ?? {}))
+    if (why !== null) return failed(why)
+    how.push('executed')
+  }
+  const verified = { how, runs: runs.map(({ run }) => run) }
+  const { name: capability, version, digest } = one
+  await parts.store.appendHome('capability.verified', { capability, version, digest, ...verified, tools: pins })
+  return { ok: true, why: null, ...verified }
+}
+
+/** The tools as they are now; a text where one is gone, or would not take what it was given. */
+async function pinsOf(
+  { catalog, store }: LearningParts,
+  { tools }: Capability,
+  runs: readonly { run: string }[],
+): Promise<Record<string, string> | string> {
+  const pins: Record<string, string> = {}
+  for (const [id, known] of Object.entries(tools)) {
+    if (isCapability(id)) {
+      pins[id] = known
+      continue
+    }
+    const tool = await catalog.tool(id)
+    if (tool === undefined) return `the tool ${id} is not there`
+    pins[id] = tool.digest
+    if (tool.digest === known) continue
+    const problem = argumentsGiven(store, id, runs)
+      .map((args) => catalog.problemOf(tool, args))
+      .find((found) => found !== null)
+    if (problem) return `the tool ${id} changed: ${problem.message}`
+  }
+  return pins
+}
+
+function argumentsGiven(store: Store, tool: string, runs: readonly { run: string }[]): Json[] {
+  return runs.flatMap(({ run }) =>
+    store
+      .events(run, { type: 'call.issued' })
+      .flatMap((event) =>
+        event.type === 'call.issued' && event.body.tool === tool ? [store.value(event.body.args) as Json] : [],
+      ),
+  )
+}
+
+/** Null where it went well. The run is on the record like any, and teaches nothing. */
+async function executeOnce({ engine }: LearningParts, one: Capability, args: JsonObject): Promise<string | null> {
+  const plan = { kind: 'capability', id: idOf(one) } as const
+  const actor = { kind: 'learn', name: 'verification' } as const
+  const budget = { calls: limits.capabilityVerifyCallsMax }
+  const { run, settled } = await engine.start({ plan, intent: null, args, actor, budget, permissions: 'minimal' })
+  const settlement = await settled
+  return settlement === 'done' ? null : `executed once more as run ${run}: it ended ${settlement}`
+}
+
+/** A human's word about it: of one version, or of all. */
+export async function decideCapability(
+  { store, capabilities }: Pick<LearningParts, 'store' | 'capabilities'>,
+  found: { name: string; version: number | null },
+  status: 'disabled' | 'enabled' | 'forgotten',
+  { actor }: { actor: { name: string; kind: string } },
+): Promise<void> {
+  const { name: capability, version } = found
+  const shape = capabilities.all().findLast((one) => one.name === capability)?.shape
+  const by = { who: actor.name, from: actor.kind }
+  const why = `${status} by ${actor.name}`
+  const which = version === null ? {} : { version }
+  const forgets = status === 'forgotten' && shape !== undefined ? { shape } : {}
+  await store.appendHome('capability.changed', { capability, ...which, status, why, ...by, ...forgets })
+}
