@@ -21,7 +21,7 @@ export type ShapedRun = { run: string; intent: string; literals: Json[]; args: J
 export type RunsOfShape = { kind: 'code' | 'dag'; code: string; runs: readonly ShapedRun[] }
 
 /** By parameter, the places of the literals that it stands for. */
-export type Lifted = Record<string, number[]>
+type Lifted = Record<string, number[]>
 export type CapabilityDraft = { source: CapabilitySource; parametersSchema: JsonObject; lifted: Lifted }
 
 /** Null where the runs cannot be told by parameters, or their text has a secret in it. */

@@ -18,6 +18,7 @@ export const groups: readonly Group[] = [
     words: ['discover', 'tools', 'accept', 'servers', 'policy'],
     load: async () => (await import('#show/tools')).catalogCommands(),
   },
+  { words: ['capabilities'], load: async () => (await import('#show/tools')).capabilityCommands() },
   { words: ['servers'], load: async () => (await import('#show/tools')).loginCommands() },
   { words: ['effects'], load: async () => (await import('#show/setup')).effectsCommands() },
   { words: ['types'], load: async () => (await import('#show/tools')).typesCommands() },

@@ -202,8 +202,24 @@ type MovingVerbs = {
   releaseRuns(): Promise<void>
 }
 
+/** What was learned as procedures, and what people decide about it. */
+export type CapabilityVerbs = {
+  /** The newest version of each. */
+  capabilities(status?: string): JsonObject[]
+  capability(id: string): JsonObject
+  /** Holds it against the runs that it came from, and says so on the record. */
+  verifyCapability(id: string): Promise<JsonObject>
+  decideCapability(id: string, status: 'disabled' | 'enabled' | 'forgotten', caller: Caller): Promise<JsonObject>
+  exportCapability(id: string): JsonObject
+  importCapability(file: Json): Promise<JsonObject>
+  /**
+   * Learns, verifies and demotes what there is to; `isServing`: what only reads is also executed.
+   */
+  learnCapabilities(isServing: boolean, signal?: AbortSignal): Promise<string[]>
+}
+
 /** Everything. */
-export type Verbs = RecordVerbs & ToolVerbs & MovingVerbs
+export type Verbs = RecordVerbs & ToolVerbs & MovingVerbs & CapabilityVerbs
 
 /** What an agent's sessions add to the engine: they stand above the verbs, which are given them. */
 export type SessionKit = {

@@ -35,7 +35,7 @@ export type LearningParts = {
   facts: () => LearnedFacts
 }
 
-export type Verification = { ok: boolean; why: string | null; how: ('rehearsed' | 'executed')[]; runs: string[] }
+type Verification = { ok: boolean; why: string | null; how: ('rehearsed' | 'executed')[]; runs: string[] }
 
 /** `isServing`: what only reads is also executed for real. Answers with what it learned. */
 export async function learnCapabilities(
@@ -51,12 +51,16 @@ export async function learnCapabilities(
   for (const candidate of open) {
     if (signal?.aborted) break
     const checked = await verifyCapability(parts, candidate, isServing)
-    if (!checked.ok) await change(store, candidate, { status: 'candidate', why: checked.why ?? 'it was not verified' })
+    if (!checked.ok && checked.why !== noRun)
+      await change(store, candidate, { status: 'candidate', why: checked.why ?? 'it was not verified' })
   }
   for (const body of capabilitiesToDemote(capabilities.all(), usesOf))
     await store.appendHome('capability.changed', body)
   return learned.map(({ capability, version }) => idOf({ name: capability, version }))
 }
+
+/** Of an imported one; it is tried again when there is one. */
+const noRun = 'there is no run here that it could be rehearsed against'
 
 const engineSays = { who: 'metier', from: 'engine' }
 
@@ -86,7 +90,7 @@ export async function verifyCapability(
     .find(({ digest, subject }) => digest === one.shape && subject === one.subject)
   const runs = (shape?.runs ?? []).filter(({ run, ok }) => ok && (one.imported || one.runs.includes(run)))
   const failed = (why: string) => ({ ok: false, why, how: [], runs: [] })
-  if (runs.length === 0) return failed('there is no run here that it could be rehearsed against')
+  if (runs.length === 0) return failed(noRun)
   for (const run of runs.slice(-limits.capabilityRunsMax)) {
     const args = argumentsOfRun(run, one.lifted ?? {})
     const { ok, error } = await parts.engine.rehearse(run.run as RunId, one.source, args)

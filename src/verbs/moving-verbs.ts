@@ -11,6 +11,7 @@ import { askerOf, execute, forkRun, type Parts, pursue, replayRun, resume } from
 import { adviserOf, followRecord } from '#verbs/learning'
 import { withPlannedTools } from '#verbs/preview'
 import { aboutRun, announce } from '#verbs/views'
+import { openCapabilityVerbs } from './capability-verbs.ts'
 import type { RecordVerbs, Verbs, VerbsOptions } from './contract.ts'
 import { discover } from './discover.ts'
 import { openGenerations } from './generations.ts'
@@ -33,12 +34,15 @@ export async function openMovingVerbs(
 ): Promise<Verbs> {
   const [{ openEngine }, kit] = await Promise.all([loadEngine(), sessions?.() ?? null])
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
-  const capabilities = openCapabilities(store, () => false)
-  const beside = workBeside(store, config, log)
+  const capabilities = openCapabilities(store, () => generations.config().learn.shared)
+  let isServing = false
+  const beside = workBeside(store, config, log, (signal) => learning.learnCapabilities(isServing, signal))
   const adviser = adviserOf(beside.learner, config)
   const options = { store, baseEnv, log, openEngine, capabilities, kit, adviser }
   const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
   const { catalog, engine } = generations
+  const facts = () => beside.learner.knowledge()
+  const learning = openCapabilityVerbs({ store, engine, catalog, capabilities, facts })
   const leaving = new AbortController()
   const parts = partsOf(store, generations, adviser, leaving.signal)
   let closing: Promise<void> | undefined
@@ -49,8 +53,8 @@ export async function openMovingVerbs(
   }
   const close = async () => {
     await releaseRuns()
-    await generations.close()
     await beside.close()
+    await generations.close()
     await record.close()
   }
   const isolation = () => generations.boxes().isolation()
@@ -60,15 +64,15 @@ export async function openMovingVerbs(
     passthrough: openPassthroughVerbs(catalog),
     discover: (input, caller) => discover(parts, input, askerOf(catalog, caller)),
     ...openRunVerbs(parts),
+    ...learning,
     announceGateway: (url, resumes) => {
       const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
-      const undo = [
-        say(),
-        sweepBeside({ ...record, store }, config, log),
-        ...(resumes ? [resumeAnswered(parts, log)] : []),
-      ]
+      const resuming = resumes ? [resumeAnswered(parts, log)] : []
+      const undo = [say(), sweepBeside({ ...record, store }, config, log), ...resuming]
       changed = say
+      isServing = true
       return () => {
+        isServing = false
         changed = () => {}
         for (const step of undo) step()
       }
@@ -131,9 +135,12 @@ function openRunVerbs(parts: Parts): RunVerbs {
   }
 }
 
+/** What follows a fold that has reached the head of the record. */
+type Folded = (signal: AbortSignal) => Promise<unknown>
+
 /** What a process does with the record beside moving runs; it ends with one last look. */
-function workBeside(store: Store, config: Config, log: (line: string) => void) {
-  const following = followRecord(store, config, log)
+function workBeside(store: Store, config: Config, log: (line: string) => void, folded: Folded) {
+  const following = followRecord(store, config, log, folded)
   const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}
   return {
     learner: following.learner,

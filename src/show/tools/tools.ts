@@ -6,5 +6,7 @@
 import type { Commands } from '#show/cli'
 
 export const catalogCommands = async (): Promise<Commands> => (await import('./catalog-commands.ts')).catalogCommands
+export const capabilityCommands = async (): Promise<Commands> =>
+  (await import('./capability-commands.ts')).capabilityCommands
 export const loginCommands = async (): Promise<Commands> => (await import('./login-commands.ts')).loginCommands
 export const typesCommands = async (): Promise<Commands> => ({ types: (await import('./types-command.ts')).types })

@@ -3,12 +3,18 @@
  * once more before the process ends. What fails is told once, and tried again at the next look.
  */
 import { Adviser, type Learner, noAdviser, openLearner } from '#learn'
-import { type Config, limits, toAppError } from '#model'
+import { abortable, type Config, limits, toAppError } from '#model'
 import type { Store } from '#record'
 
 type Following = { learner: Learner; close(): Promise<void> }
 
-export function followRecord(store: Store, { learn }: Config, log: (line: string) => void): Following {
+/** `folded` is done whenever everything that is on the record was folded. */
+export function followRecord(
+  store: Store,
+  { learn }: Config,
+  log: (line: string) => void,
+  folded: (signal: AbortSignal) => Promise<unknown> = async () => {},
+): Following {
   const learner = openLearner({ store, enabled: learn.enabled, log })
   const leaving = new AbortController()
   let looking: Promise<void> | null = null
@@ -16,6 +22,7 @@ export function followRecord(store: Store, { learn }: Config, log: (line: string
   const look = async (signal: AbortSignal) => {
     try {
       await learner.catchUp(signal)
+      if (learn.enabled && !signal.aborted) await abortable(folded(signal), signal)
       isTold = false
     } catch (error) {
       if (!isTold) log(`Cannot learn from the record, and will try again: ${toAppError(error).message}`)

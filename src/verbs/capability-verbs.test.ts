@@ -1,0 +1,100 @@
+/** From runs to capabilities, through every real part: learned, verified, called, decided about. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Json, JsonObject } from '#model'
+import { caller, openSpace, type TestVerbs, workspace } from '#test'
+
+const sum = (key: string, name: string) =>
+  `const ${name} = await mcp.fx.add({ key: '${key}', by: 2 }) // ${key}\n  return { sum: ${name}.total }`
+const read = (key: string) => `return (await mcp.fx.read({ key: '${key}' })).value`
+
+const run = (verbs: TestVerbs, intent: string, code: string) =>
+  verbs.execute({ intent, implementation: { type: 'code', code } }, caller)
+
+/** Learning follows the record by itself: this only waits for it. */
+async function until<Value>(look: () => Value | undefined | false): Promise<Value> {
+  for (let tries = 0; tries < 600; tries++) {
+    const found = look()
+    if (found) return found
+    await pause(100)
+  }
+  assert.fail('what was waited for did not come')
+}
+
+const byName = (verbs: TestVerbs, id: string) => (verbs.capabilities() as JsonObject[]).find((one) => one.id === id)
+const verified = (verbs: TestVerbs, id: string) =>
+  until(() => (byName(verbs, id)?.status === 'verified' ? byName(verbs, id) : undefined))
+
+test('programs that differ in names and values become one verified capability, which can be called', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  for (const [at, key] of ['apples', 'pears', 'plums'].entries()) {
+    const answer = await run(verbs, `Add up the stock of ${key}`, sum(key, `n${at}`))
+    assert.equal(answer.status, 'done', JSON.stringify(answer))
+  }
+  const listed = await until(() => verbs.capabilities('verified')[0] as JsonObject)
+  assert.deepEqual([listed.id, listed.toolsUsed, listed.executionCount], ['cap:add_up_stock', ['fx:add'], 0])
+  const shown = verbs.capability('cap:add_up_stock')
+  const { parametersSchema, verifiedBy } = shown as { parametersSchema: JsonObject; verifiedBy: JsonObject }
+  assert.deepEqual([parametersSchema.properties, parametersSchema.required], [{ key: { type: 'string' } }, ['key']])
+  assert.deepEqual(verifiedBy.how, ['rehearsed'])
+  const called = await run(verbs, 'nothing of the kind', `return await cap.add_up_stock({ key: 'cherries' })`)
+  assert.deepEqual(called.result, { sum: 2 }, JSON.stringify(called))
+  await until(() => byName(verbs, 'cap:add_up_stock')?.executionCount === 1)
+  const invocations = verbs.capability('cap:add_up_stock').invocations as JsonObject[]
+  assert.deepEqual([invocations[0]!.arguments, invocations[0]!.results], [{ key: 'cherries' }, { sum: 2 }])
+  const names = new Set(verbs.capabilities().map(({ id }) => id))
+  assert.ok(names.size <= 2, [...names].join())
+})
+
+test('a capability is exported, imported elsewhere as a candidate, disabled, enabled and forgotten for good', async (t) => {
+  const [space, other] = [workspace(t), workspace(t)]
+  const [verbs, elsewhere] = [await openSpace(space), await openSpace(other)]
+  await run(verbs, 'Look up the colour of apples', read('apples'))
+  const { id } = (await until(() => verbs.capabilities('verified')[0] as JsonObject)) as { id: string }
+  const file = verbs.exportCapability(id) as JsonObject
+  assert.equal((file.fixtures as Json[]).length, 1)
+  const imported = await elsewhere.importCapability(file)
+  assert.equal(imported.status, 'candidate')
+  assert.equal(((await elsewhere.verifyCapability(id)) as JsonObject).ok, false)
+  await assert.rejects(elsewhere.importCapability({ ...file, source: { type: 'code', code: 'return 1' } }), {
+    code: 'INVALID_INPUT_PARAM',
+  })
+  await run(elsewhere, 'Look up the colour of pears', read('pears'))
+  await until(() => elsewhere.capabilities().some(({ status }) => status !== 'candidate') || undefined)
+  const call = `return await cap['${id.slice(4)}']({ key: 'pears' })`
+  await verbs.decideCapability(id, 'disabled', caller)
+  assert.equal(((await run(verbs, 'x', call)).error as JsonObject).code, 'PERMISSION_DENIED')
+  await verbs.decideCapability(id, 'enabled', caller)
+  assert.equal((await run(verbs, 'x', call)).status, 'done')
+  await verbs.decideCapability(id, 'forgotten', caller)
+  await run(verbs, 'Look up the colour of cherries', read('cherries'))
+  await pause(1500)
+  assert.equal(byName(verbs, id), undefined)
+})
+
+test('a changed tool makes a capability stale until it is verified again; failures demote it', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  await run(verbs, 'Add up the stock of apples', sum('apples', 'n'))
+  await verified(verbs, 'cap:add_up_stock')
+  await verbs.close()
+  const text = readFileSync(space.file, 'utf8')
+  writeFileSync(space.file, text.replace('"EFFECTS"', '"SAYS":"Add, in other words.","EFFECTS"'))
+  const again = await openSpace(space)
+  const [tool] = await again.toAccept('fx:add')
+  await again.accept(tool!, caller)
+  assert.equal(byName(again, 'cap:add_up_stock')!.status, 'stale')
+  const checked = (await again.verifyCapability('cap:add_up_stock')) as JsonObject
+  assert.equal(checked.ok, true, JSON.stringify(checked))
+  assert.equal(byName(again, 'cap:add_up_stock')!.status, 'verified')
+  const failing = `try { await cap.add_up_stock({ key: 'x' }) } catch { return 'failed' }`
+  for (let time = 0; time < 4; time++) {
+    const code = failing
+    await again.execute({ intent: 'x', implementation: { type: 'code', code }, budget: { calls: 1 } }, caller)
+  }
+  await until(() => byName(again, 'cap:add_up_stock')?.status === 'demoted')
+  assert.match(String(byName(again, 'cap:add_up_stock')!.reason), /failed \d of \d times/)
+})

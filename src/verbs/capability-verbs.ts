@@ -1,0 +1,203 @@
+/** Capabilities as people look at them and decide about them; each word is on the home's chain. */
+import { type Capability, idOf, posteriorOf } from '#learn'
+import {
+  AppError,
+  type CapabilitySource,
+  type Effect,
+  type EventBodies,
+  isEffect,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseCapabilityId,
+  type Stored,
+  sha256,
+  toText,
+} from '#model'
+import { invalid } from '#verbs/input'
+import type { CapabilityVerbs } from './contract.ts'
+import {
+  decideCapability,
+  type LearnedFacts,
+  type LearningParts,
+  learnCapabilities,
+  verifyCapability,
+} from './learn-capabilities.ts'
+
+export function openCapabilityVerbs(parts: LearningParts): CapabilityVerbs {
+  const { store, capabilities } = parts
+  let seen: LearnedFacts | null = null
+  const newestOf = (name: string) => capabilities.all().findLast((one) => one.name === name)
+  const find = (id: string): Capability => {
+    const parsed = parseCapabilityId(id.startsWith('cap:') ? id : `cap:${id}`)
+    const versions = capabilities.all().filter(({ name }) => name === parsed?.name)
+    const found = versions.findLast(({ version }) => version === (parsed?.version ?? version))
+    if (found === undefined)
+      throw new AppError('TOOL_NOT_FOUND', `Cannot find "${id}": there is no such capability`, { id })
+    return found
+  }
+  return {
+    capabilities(status) {
+      const newest = capabilities.all().filter((one) => newestOf(one.name) === one)
+      return newest.filter((one) => status === undefined || one.status === status).map((one) => listed(parts, one))
+    },
+    capability: (id) => shown(parts, find(id)),
+    async verifyCapability(id) {
+      const one = find(id)
+      return { id: idOf(one), ...(await verifyCapability(parts, one, false)) }
+    },
+    async decideCapability(id, status, caller) {
+      const { name } = find(id)
+      const version = parseCapabilityId(id.startsWith('cap:') ? id : `cap:${id}`)!.version
+      await decideCapability(parts, { name, version }, status, caller)
+      return { id: version === null ? `cap:${name}` : `cap:${name}@${version}`, status }
+    },
+    exportCapability: (id) => exported(parts, find(id)),
+    async importCapability(file) {
+      const body = imported(file, capabilities.versions())
+      await store.appendHome('capability.learned', body)
+      return listed(parts, find(`cap:${body.capability}@${body.version}`))
+    },
+    async learnCapabilities(isServing, signal) {
+      const facts = parts.facts()
+      if (facts === seen) return []
+      const learned = await learnCapabilities(parts, isServing, signal)
+      seen = facts
+      return learned
+    },
+  }
+}
+
+function listed({ facts }: LearningParts, one: Capability): JsonObject {
+  const uses = facts().usesOf(one.name, one.version)
+  const { successes, mean } = posteriorOf(uses)
+  const ms = uses.reduce((sum, use) => sum + use.ms, 0)
+  return {
+    id: `cap:${one.name}`,
+    intent: one.intent,
+    version: one.version,
+    status: one.status,
+    ...(one.reason === null ? {} : { reason: one.reason }),
+    toolsUsed: Object.keys(one.tools),
+    executionCount: uses.length,
+    successRate: uses.length === 0 ? null : successes / uses.length,
+    avgDurationMs: uses.length === 0 ? null : Math.round(ms / uses.length),
+    confidence: Math.round(mean * 100) / 100,
+  }
+}
+
+function shown(parts: LearningParts, one: Capability): JsonObject {
+  const { store, capabilities, facts } = parts
+  const versions = capabilities.all().filter(({ name }) => name === one.name)
+  const tools = Object.keys(one.tools)
+  return {
+    ...listed(parts, one),
+    source: one.source as unknown as Json,
+    digest: one.digest,
+    parametersSchema: one.parametersSchema,
+    effect: one.effect,
+    tools: one.tools,
+    inferredStructure: {
+      tools,
+      edges: tools.filter((id) => id.startsWith('cap:')).map((to) => ({ from: idOf(one), to, type: 'contains' })),
+    },
+    versions: versions.map(({ version, status, learnedAt }) => ({ version, status, learnedAt })),
+    verifiedBy: one.verifiedBy,
+    fixtures: one.runs,
+    invocations: facts()
+      .usesOf(one.name, one.version)
+      .map((use) => invocation(store, one, use)),
+  }
+}
+
+type Use = ReturnType<ReturnType<LearningParts['facts']>['usesOf']>[number]
+
+/**
+ * What an execution was given and gave, as its run has it; of one that was purged only that it was.
+ */
+function invocation(store: LearningParts['store'], one: Capability, { run, call, at, success, ms }: Use): JsonObject {
+  const said = {
+    id: call === '' ? run : `${run}/${call}`,
+    capabilityId: idOf(one),
+    timestamp: at,
+    success,
+    durationMs: ms,
+  }
+  const events = store.isPurged(run as never) ? [] : store.events(run)
+  let [given, result]: Json[] = [null, null]
+  for (const event of events) {
+    if (event.type === 'run.started' && call === '') given = store.value(event.body.args) as Json
+    if (event.type === 'run.finished' && call === '') result = opened(store, event.body.result)
+    if (event.type === 'call.issued' && event.body.call === call) given = store.value(event.body.args) as Json
+    if (event.type === 'call.resolved' && event.body.call === call) result = opened(store, event.body.value)
+  }
+  return { ...said, arguments: given!, results: result! }
+}
+
+const opened = (store: LearningParts['store'], member: Stored<Json> | undefined): Json =>
+  member === undefined ? null : store.value(member)
+
+const format = 'metier capability 1'
+const fixturesMax = 3
+
+/** Source, schema, digests, and what runs of it did, without what has a secret in it. */
+function exported({ store }: LearningParts, one: Capability): JsonObject {
+  const { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted = {} } = one
+  const fixtures = one.runs.slice(0, fixturesMax).flatMap((run) => fixtureOf(store, run))
+  const plain = { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted }
+  return { format, ...(plain as unknown as JsonObject), fixtures }
+}
+
+function fixtureOf(store: LearningParts['store'], run: string): JsonObject[] {
+  if (store.isPurged(run as never)) return []
+  const calls = new Map<string, JsonObject>()
+  let result: Json = null
+  for (const event of store.events(run)) {
+    if (event.type === 'call.issued')
+      calls.set(event.body.call, { tool: event.body.tool, args: store.value(event.body.args) as Json })
+    if (event.type === 'call.resolved' && event.body.value !== undefined)
+      calls.get(event.body.call)!.result = store.value(event.body.value) as Json
+    if (event.type === 'run.finished') result = opened(store, event.body.result)
+  }
+  const fixture = { calls: [...calls.values()], result }
+  return toText(fixture).includes('«secret:') ? [] : [fixture]
+}
+
+/**
+ * A candidate under its name, or the next version of it; refuses what is not as it was exported.
+ */
+function imported(file: Json, known: readonly Capability[]): EventBodies['capability.learned'] {
+  const wrong = (details: string) => invalid('file', details, null)
+  if (!isObject(file) || file.format !== format) throw wrong(`it must be a JSON object with "format": "${format}"`)
+  const { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted } = file
+  if (typeof name !== 'string' || parseCapabilityId(`cap:${name}`) === null)
+    throw wrong('its "name" is none of a capability')
+  if (typeof intent !== 'string' || typeof shape !== 'string') throw wrong('it has no "intent" or "shape"')
+  if (!isSource(source)) throw wrong('its "source" is neither code nor a graph of tasks')
+  if (sha256(toText(source)) !== digest) throw wrong('its "digest" is not that of its source: it was changed')
+  if (!isObject(parametersSchema) || !isObject(tools) || !isObject(lifted))
+    throw wrong('its schema, tools or parameters are missing')
+  if (effect !== null && !isEffect(effect)) throw wrong('its "effect" is none')
+  const versions = known.filter((one) => one.name === name).map(({ version }) => version)
+  return {
+    capability: name,
+    version: Math.max(0, ...versions) + 1,
+    intent,
+    subject: null,
+    source,
+    digest,
+    shape,
+    parametersSchema,
+    tools: tools as Record<string, string>,
+    effect: effect as Effect | null,
+    servers: Array.isArray(servers) ? servers.map(String) : [],
+    runs: [],
+    lifted: lifted as Record<string, number[]>,
+    imported: true,
+  }
+}
+
+function isSource(value: unknown): value is CapabilitySource {
+  if (!isObject(value)) return false
+  return value.type === 'code' ? typeof value.code === 'string' : value.type === 'dag' && Array.isArray(value.tasks)
+}
