@@ -2,27 +2,29 @@
  * The books of a session in its workspace: ledger, manifest and transcript. Projections of the
  * record, written after it is durable, with its times; written again they are the same.
  */
-import { sha256 } from '#model'
+import { type Stored, sha256 } from '#model'
 import type { SessionView } from './session-view.ts'
 import { appendPlain, readPlain, replacePlain } from './workspace-files.ts'
+
+type Blob = Stored<unknown> & { $blob: string }
 
 /** A session as the record has it. */
 export type SessionRecord = {
   view: SessionView
   /** The exact lines of its chain. */
   lines: readonly string[]
-  /** The text of a blob by its digest. */
-  blob(digest: string): string
+  /** The text of a value that stands outside of its event. */
+  blob(blob: Blob): string
 }
 
 const bytesMax = Number.MAX_SAFE_INTEGER
 
 export async function projectSession(record: SessionRecord): Promise<void> {
   const root = record.view.plan.workspace
-  for (const digest of blobsOf(record.lines)) {
-    const path = `ledger/blobs/${digest}`
+  for (const blob of blobsOf(record.lines)) {
+    const path = `ledger/blobs/${blob.$blob}`
     if ((await readPlain(root, path, bytesMax)) === null)
-      await replacePlain(root, path.split('/'), Buffer.from(record.blob(digest)))
+      await replacePlain(root, path.split('/'), Buffer.from(record.blob(blob)))
   }
   await projectLedger(root, record)
   await projectTranscript(root, record.view)
@@ -94,10 +96,10 @@ function headOf(lines: readonly string[]): { n: number; hash: string } {
   return { n: lines.length, hash }
 }
 
-/** Digests of the values that stand outside of their events. */
-function blobsOf(lines: readonly string[]): string[] {
-  const found = lines.flatMap((line) => [...line.matchAll(/\{"\$blob":"([0-9a-f]{64})","bytes":\d+\}/g)])
-  return [...new Set(found.map((match) => match[1]!))]
+/** The values that stand outside of their events. */
+function blobsOf(lines: readonly string[]): Blob[] {
+  const found = lines.flatMap((line) => line.match(/\{"\$blob":"[0-9a-f]{64}","bytes":\d+\}/g) ?? [])
+  return [...new Set(found)].map((text) => JSON.parse(text) as Blob)
 }
 
 type Difference = { file: string; problem: string }
@@ -109,7 +111,7 @@ export async function verifySession(record: SessionRecord): Promise<Difference |
   const expected: [string, string][] = [
     [ledgerPath(view), lines.map((line) => `${line}\n`).join('')],
     [manifestPath(view), manifestText(record)],
-    ...blobsOf(lines).map((digest): [string, string] => [`ledger/blobs/${digest}`, record.blob(digest)]),
+    ...blobsOf(lines).map((blob): [string, string] => [`ledger/blobs/${blob.$blob}`, record.blob(blob)]),
   ]
   for (const [file, text] of expected) {
     const there = await readPlain(root, file, bytesMax)

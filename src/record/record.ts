@@ -20,7 +20,14 @@ export {
 } from '#record/artifacts'
 export { homePaths, openSealedFile, publicKeyOf, readBlob, type SealedFile, signingKey, signText } from '#record/disk'
 export { blobOf, keyHolderIn, ownedByAnother, requestKeyConflict } from '#record/ledger'
-export { openSecrets, placeholderSeed, redactKnown, type SealedSecret, type Secrets } from '#record/secrets'
+export {
+  openSecrets,
+  placeholderSeed,
+  placeholdersIn,
+  redactKnown,
+  type SealedSecret,
+  type Secrets,
+} from '#record/secrets'
 export type { Chain, InboxItem } from './chain.ts'
 export type { HomeEvent, RunRow, Stats } from './reader.ts'
 export { openStore, type Store, type StoreOptions } from './store.ts'

@@ -19,12 +19,13 @@ import {
   mayRepeat,
   parseTraceparent,
   RawJson,
+  sessionServers,
   splitToolId,
   type Try,
   toText,
   traceparentOf,
 } from '#model'
-import type { Secrets } from '#record'
+import { placeholdersIn } from '#record'
 import type { CallContext } from './call-context.ts'
 import type { Hidden } from './call-result.ts'
 import { mayBeSent } from './judge-call.ts'
@@ -186,31 +187,34 @@ export function triesOf(call: SendingCall, context: Sending, { isOpen, isStopped
     if (made.outcome === 'unknown') call.isInDoubt = true
     for (const unsent of await Promise.all(commits)) if (unsent !== null) return unsent
     assert(commits.length === 1 || made.outcome === 'not_sent', 'nothing is sent before it is committed, once')
-    return made.outcome === 'answered' && made.ok ? redactResult(made, secrets, server) : made
+    if (made.outcome !== 'answered' || !made.ok) return made
+    // A model may say again what stood in its request; look-alikes of others are broken up.
+    const kept = server === sessionServers[0] ? placeholdersIn(toText(given)) : undefined
+    return redactResult(made, (value) => hiddenText(secrets.hideInSlices(value, server, kept)))
   }
 
   return { now, pause, isLast: isStopped, signal: state.abort.signal, isInDoubt: () => call.isInDoubt, make }
 }
 
 type Answered = Extract<Try, { ok: true }>
+type Hide = (value: Json) => RawJson | Promise<RawJson>
 
 /**
  * Before it takes its place in the record, and a slice at a time: nobody else waits for a large
  * result.
  */
-async function redactResult(answered: Answered, secrets: Secrets, server: string): Promise<Made> {
+async function redactResult(answered: Answered, hide: Hide): Promise<Made> {
   const { value, answer, ...rest } = answered
   try {
-    const hidden = { ...rest, value: await hiddenText(value, secrets, server) }
-    return answer === undefined ? hidden : { ...hidden, answer: await hiddenText(answer, secrets, server) }
+    const hidden = { ...rest, value: await hide(value) }
+    return answer === undefined ? hidden : { ...hidden, answer: await hide(answer) }
   } catch (error) {
     if (error instanceof AppError) return { ...rest, ok: false, error }
     throw error
   }
 }
 
-function hiddenText(value: Json, secrets: Secrets, server: string): RawJson | Promise<RawJson> {
-  const hidden = secrets.hideInSlices(value, server)
+function hiddenText(hidden: Json | Promise<Json>): RawJson | Promise<RawJson> {
   return hidden instanceof Promise ? hidden.then(textLater) : new RawJson(toText(hidden))
 }
 

@@ -72,9 +72,9 @@ function endOfObject(text: string, start: number): number {
 /** Undefined where it is no JSON, also after what is unambiguous was corrected. */
 function parsed(text: string): Json | undefined {
   if (!/^[[{]/.test(text) || isTextDeeper(text, limits.upstreamDepthMax)) return undefined
-  for (const form of [text, corrected(text)]) {
+  for (const form of [() => text, () => corrected(text)]) {
     try {
-      const value: Json = JSON.parse(form)
+      const value: Json = JSON.parse(form())
       if (isObject(value) || Array.isArray(value)) return value
     } catch {}
   }
@@ -92,8 +92,12 @@ function errorOf(text: string): string {
 
 const escapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** Commas before a closing bracket go; line breaks and tabs inside of strings are escaped. */
+/**
+ * Commas before a closing bracket go; line breaks and tabs inside of strings are escaped. What is
+ * very long stays as it is: an expression over it would overflow the stack.
+ */
 function corrected(text: string): string {
+  if (text.length > limits.jsonCorrectedCharactersMax) return text
   return text.replace(/"(?:[^"\\]|\\[\s\S])*"|,(?=\s*[}\]])/g, (part) =>
     part === ',' ? '' : part.replace(/[\n\r\t]/g, (sign) => escapes[sign]!),
   )

@@ -8,6 +8,8 @@ export const modelLimits = {
   modelProbeMsMax: 2000,
   /** Brackets that open an object and are never closed, before the rest is not looked at. */
   jsonStartsMax: 64,
+  /** Of JSON in which small mistakes are corrected. */
+  jsonCorrectedCharactersMax: 1024 * 1024,
   /** A longer history is shortened, as is one that fills more of the model's window. */
   historyBytesMax: 768 * 1024,
   historyWindowPercent: 60,

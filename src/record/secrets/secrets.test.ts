@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Json } from '#model'
 import { openSample, startSample } from '#test'
-import { openSecrets, type SealedSecret, type Secrets } from './secrets.ts'
+import { openSecrets, placeholdersIn, type SealedSecret, type Secrets } from './secrets.ts'
 
 const placeholder = /^«secret:[0-9a-f]{32}»$/
 const seed = 'cd'.repeat(32)
@@ -228,4 +228,14 @@ test('a record with secrets has no true value in any of its files, also while th
   assert.deepEqual((item!.body as { args: unknown }).args, { edited: 'sk-secret1234' })
   await resumed.finish({ status: 'done', callCount: 1, ms: 1 })
   assert.deepEqual(search(), [])
+})
+
+test('hideInSlices() keeps the placeholders that its maker was shown, and breaks up all others', async () => {
+  const { hideInSlices, hide } = openPlain(['sk-[a-z0-9]{8,}'], [])
+  const shown = hide('sk-abcdefgh1', 'a') as string
+  const other = `«secret:${'0'.repeat(32)}»`
+  const said = `use ${shown}, not ${other} or «secret:x or sk-abcdefgh1`
+  const kept = await hideInSlices(said, 'model', placeholdersIn(`request with ${shown}`))
+  assert.equal(kept, `use ${shown}, not ${other.replace('«', '« ')} or « secret:x or ${shown}`)
+  assert.equal(await hideInSlices(shown, 'model'), shown.replace('«', '« '))
 })

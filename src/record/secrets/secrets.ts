@@ -14,9 +14,10 @@ export type Secrets = {
   hide(value: Json, from: string): Json
   /**
    * The same, a slice at a time, so that a large value holds up nobody else; a promise where it
-   * took longer than one.
+   * took longer than one. `kept` are placeholders that the value may hold: its maker was shown
+   * them.
    */
-  hideInSlices(value: Json, from: string): Json | Promise<Json>
+  hideInSlices(value: Json, from: string, kept?: ReadonlySet<string>): Json | Promise<Json>
   /**
    * The value with the true secrets in it, those of them that another server than `to` gave, and
    * whether one is kept no more.
@@ -83,25 +84,32 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     return remember(placeholder, value, from).placeholder
   }
 
-  function hideText(text: string, from: string, known: RegExp[]): string {
+  function hideText(text: string, from: string, known: RegExp[], kept: ReadonlySet<string>): string {
     let hidden = ''
     let end = 0
     for (const [start, stop] of findSecrets(text, known)) {
-      hidden += defusePlaceholders(text.slice(end, start)) + placeholderOf(text.slice(start, stop), from)
+      hidden += defusePlaceholders(text.slice(end, start), kept) + placeholderOf(text.slice(start, stop), from)
       end = stop
     }
-    return hidden + defusePlaceholders(text.slice(end))
+    return hidden + defusePlaceholders(text.slice(end), kept)
   }
 
   /**
    * What was found by its surroundings in one place may stand in another without them: then all is
    * looked through again.
    */
-  function pass(value: Json, from: string): { mapping: Mapping; isLast(): boolean } {
+  function pass(
+    value: Json,
+    from: string,
+    kept: ReadonlySet<string> = noPlaceholders,
+  ): { mapping: Mapping; isLast(): boolean } {
     seen ??= seenExpressions()
     const known = [...seen, ...expressions]
     const before = byValue.size
-    return { mapping: mapStrings(value, (text) => hideText(text, from, known)), isLast: () => byValue.size === before }
+    return {
+      mapping: mapStrings(value, (text) => hideText(text, from, known, kept)),
+      isLast: () => byValue.size === before,
+    }
   }
 
   function hide(value: Json, from: string): Json {
@@ -112,16 +120,16 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     }
   }
 
-  function hideInSlices(value: Json, from: string): Json | Promise<Json> {
+  function hideInSlices(value: Json, from: string, kept?: ReadonlySet<string>): Json | Promise<Json> {
     const began = performance.now()
-    const { mapping, isLast } = pass(value, from)
-    if (!mapping.step(limits.sliceMs) || !isLast()) return hideLater(value, from)
+    const { mapping, isLast } = pass(value, from, kept)
+    if (!mapping.step(limits.sliceMs) || !isLast()) return hideLater(value, from, kept)
     return performance.now() - began < limits.sliceMs ? mapping.value() : Promise.resolve(mapping.value())
   }
 
-  async function hideLater(value: Json, from: string): Promise<Json> {
+  async function hideLater(value: Json, from: string, kept?: ReadonlySet<string>): Promise<Json> {
     for (;;) {
-      const { mapping, isLast } = pass(value, from)
+      const { mapping, isLast } = pass(value, from, kept)
       do await turn()
       while (!mapping.step(limits.sliceMs))
       if (isLast()) return mapping.value()
@@ -180,8 +188,16 @@ function drawPlaceholder(seed: string, count: number): string {
 }
 
 /** What only looks like a placeholder must never become a secret on its way out. */
-function defusePlaceholders(text: string): string {
-  return text.replaceAll('«secret:', '« secret:')
+function defusePlaceholders(text: string, kept: ReadonlySet<string>): string {
+  if (kept.size === 0) return text.replaceAll('«secret:', '« secret:')
+  return text.replace(/«secret:(?:[0-9a-f]{32}»)?/g, (one) => (kept.has(one) ? one : one.replace('«', '« ')))
+}
+
+const noPlaceholders: ReadonlySet<string> = new Set()
+
+/** The placeholders that stand in a text. */
+export function placeholdersIn(text: string): ReadonlySet<string> {
+  return new Set(text.match(placeholderPattern))
 }
 
 /** Made once of a list, since every run begins with the same. */

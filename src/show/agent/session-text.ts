@@ -19,7 +19,7 @@ export async function readSession(record: RecordVerbs, session: string): Promise
   return {
     view: viewSession(events, status as RunStatus, record.memberText),
     lines: record.linesOf(session),
-    blob: (digest) => record.memberText({ $blob: digest, bytes: 0 } as never),
+    blob: (blob) => record.memberText(blob),
   }
 }
 

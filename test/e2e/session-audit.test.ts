@@ -1,0 +1,83 @@
+/**
+ * The auditor's program, which imports nothing of ours, against sessions of both protocols: it finds
+ * the whole chain, and notices one changed byte in any file.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { metier, root, whyNot, workspace } from '#test'
+import { auditSession } from '../../examples/audit-session.ts'
+
+const skip = whyNot('os')
+const everything = process.env.LONG === '1'
+
+const content = 'print("x" * 300000)\nopen("/outputs/kept.txt", "w").write("kept")\n'
+const target_script = 'workbench/scripts/look.py'
+const answers = {
+  rebound: [
+    {
+      thought_process: 'I look.',
+      artifacts: [{ path: target_script, content }],
+      next_action: { type: 'exec_and_chain', target_script, continuation_prompt: 'Seen?' },
+    },
+    'no JSON',
+    {
+      thought_process: 'done',
+      artifacts: [{ path: 'out.md', content: 'w' }],
+      next_action: null,
+      final_result: 'Seen.',
+    },
+  ],
+  tool_code: [`I look.\n<tool_code>\n${content}</tool_code>`, '<tool_code>', 'Seen.'],
+}
+
+test('the auditor imports nothing of the product', () => {
+  const text = readFileSync(join(root, 'examples', 'audit-session.ts'), 'utf8')
+  const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => match[1]!)
+  assert.ok(imports.length > 0 && imports.every((name) => name.startsWith('node:')), imports.join())
+})
+
+for (const protocol of ['rebound', 'tool_code'] as const) {
+  test(`the auditor finds the chain of a ${protocol} session, and one changed byte in any of its files`, {
+    skip,
+    timeout: 600_000,
+  }, async (t) => {
+    const space = workspace(t, { config: { mcpServers: {} } })
+    const project = join(space.folder, 'project')
+    mkdirSync(project)
+    const file = join(space.folder, 'answers.json')
+    writeFileSync(file, JSON.stringify(answers[protocol]))
+    const words = ['agent', 'Look', '--model', `scripted:${file}`, '--workspace', project, '--protocol', protocol]
+    const { json, stderr } = await metier(space, [...words, '--json'])
+    assert.equal(json?.result?.text, 'Seen.', stderr)
+    const { session } = json
+    const chain = auditSession(project, session).map(({ what }) => what.replace(/ of .*/, ''))
+    const expected = {
+      rebound: ['instruction', 'answer', 'artifact', 'output', 'answer', 'answer', 'artifact', 'final result'],
+      tool_code: ['instruction', 'answer', 'artifact', 'output', 'artifact', 'answer', 'answer', 'final result'],
+    }
+    assert.deepEqual(chain, expected[protocol])
+    const files = readdirSync(project, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    assert.ok(
+      files.some(({ parentPath }) => parentPath.endsWith('/blobs')),
+      'a value stands outside of its event',
+    )
+    for (const { parentPath, name } of files) noticed(join(parentPath, name), () => auditSession(project, session))
+    auditSession(project, session)
+  })
+}
+
+/** One bit of one byte, at places spread over the file. */
+function noticed(path: string, audit: () => unknown): void {
+  const before = readFileSync(path)
+  const places = everything ? 40 : 5
+  for (let place = 0; place < places; place++) {
+    const changed = Buffer.from(before)
+    const at = Math.floor(((changed.length - 1) * place) / (places - 1))
+    changed[at]! ^= 1
+    writeFileSync(path, changed)
+    assert.throws(audit, `${path} was changed at byte ${at}`)
+  }
+  writeFileSync(path, before)
+}
