@@ -1,13 +1,12 @@
 /**
- * The auditor's program, which imports nothing of ours, against sessions of both protocols: it finds
- * the whole chain, and notices one changed byte in any file.
+ * The auditor's program, which imports nothing of ours, against sessions of both protocols: it
+ * finds the whole chain, and notices one changed byte in any file.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { metier, root, whyNot, workspace } from '#test'
-import { auditSession } from '../../examples/audit-session.ts'
+import { auditSession, metier, root, whyNot, workspace } from '#test'
 
 const skip = whyNot('os')
 const everything = process.env.LONG === '1'
@@ -33,7 +32,7 @@ const answers = {
 }
 
 test('the auditor imports nothing of the product', () => {
-  const text = readFileSync(join(root, 'examples', 'audit-session.ts'), 'utf8')
+  const text = readFileSync(join(root, 'test', 'session-auditor.ts'), 'utf8')
   const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => match[1]!)
   assert.ok(imports.length > 0 && imports.every((name) => name.startsWith('node:')), imports.join())
 })

@@ -1,7 +1,7 @@
 /**
  * A session of each protocol, killed at every one of its events: resumed, it comes to the same end,
- * and nothing that is on the record is asked or run again. The provider counts what it is asked, and
- * each script leaves something unique behind.
+ * and nothing that is on the record is asked or run again. The provider counts what it is asked,
+ * and each script leaves something unique behind.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -9,8 +9,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Event } from '#model'
-import { metier, openSpace, providerStub, type Reply, root, whyNot, workspace } from '#test'
-import { auditSession } from '../../examples/audit-session.ts'
+import { auditSession, metier, openSpace, providerStub, type Reply, root, whyNot, workspace } from '#test'
 
 const skip = whyNot('os')
 const everything = process.env.LONG === '1'

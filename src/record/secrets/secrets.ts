@@ -17,7 +17,7 @@ export type Secrets = {
    * took longer than one. `kept` are placeholders that the value may hold: its maker was shown
    * them.
    */
-  hideInSlices(value: Json, from: string, kept?: ReadonlySet<string>): Json | Promise<Json>
+  hideInSlices(value: Json, from: string, kept?: Kept): Json | Promise<Json>
   /**
    * The value with the true secrets in it, those of them that another server than `to` gave, and
    * whether one is kept no more.
@@ -44,6 +44,9 @@ type SecretsOptions = {
 }
 
 type Started = EventBodies['run.started']
+
+/** Placeholders that may stand where they stand. */
+type Kept = ReadonlySet<string>
 
 type Secret = { placeholder: string; value: string; servers: string[] }
 
@@ -84,7 +87,7 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     return remember(placeholder, value, from).placeholder
   }
 
-  function hideText(text: string, from: string, known: RegExp[], kept: ReadonlySet<string>): string {
+  function hideText(text: string, from: string, known: RegExp[], kept: Kept): string {
     let hidden = ''
     let end = 0
     for (const [start, stop] of findSecrets(text, known)) {
@@ -98,18 +101,11 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
    * What was found by its surroundings in one place may stand in another without them: then all is
    * looked through again.
    */
-  function pass(
-    value: Json,
-    from: string,
-    kept: ReadonlySet<string> = noPlaceholders,
-  ): { mapping: Mapping; isLast(): boolean } {
-    seen ??= seenExpressions()
-    const known = [...seen, ...expressions]
+  function pass(value: Json, from: string, kept: Kept = noPlaceholders): { mapping: Mapping; isLast(): boolean } {
+    const known = [...(seen ??= seenExpressions()), ...expressions]
     const before = byValue.size
-    return {
-      mapping: mapStrings(value, (text) => hideText(text, from, known, kept)),
-      isLast: () => byValue.size === before,
-    }
+    const mapping = mapStrings(value, (text) => hideText(text, from, known, kept))
+    return { mapping, isLast: () => byValue.size === before }
   }
 
   function hide(value: Json, from: string): Json {
@@ -120,14 +116,14 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     }
   }
 
-  function hideInSlices(value: Json, from: string, kept?: ReadonlySet<string>): Json | Promise<Json> {
+  function hideInSlices(value: Json, from: string, kept?: Kept): Json | Promise<Json> {
     const began = performance.now()
     const { mapping, isLast } = pass(value, from, kept)
     if (!mapping.step(limits.sliceMs) || !isLast()) return hideLater(value, from, kept)
     return performance.now() - began < limits.sliceMs ? mapping.value() : Promise.resolve(mapping.value())
   }
 
-  async function hideLater(value: Json, from: string, kept?: ReadonlySet<string>): Promise<Json> {
+  async function hideLater(value: Json, from: string, kept?: Kept): Promise<Json> {
     for (;;) {
       const { mapping, isLast } = pass(value, from, kept)
       do await turn()
@@ -188,15 +184,15 @@ function drawPlaceholder(seed: string, count: number): string {
 }
 
 /** What only looks like a placeholder must never become a secret on its way out. */
-function defusePlaceholders(text: string, kept: ReadonlySet<string>): string {
+function defusePlaceholders(text: string, kept: Kept): string {
   if (kept.size === 0) return text.replaceAll('«secret:', '« secret:')
   return text.replace(/«secret:(?:[0-9a-f]{32}»)?/g, (one) => (kept.has(one) ? one : one.replace('«', '« ')))
 }
 
-const noPlaceholders: ReadonlySet<string> = new Set()
+const noPlaceholders: Kept = new Set()
 
 /** The placeholders that stand in a text. */
-export function placeholdersIn(text: string): ReadonlySet<string> {
+export function placeholdersIn(text: string): Kept {
   return new Set(text.match(placeholderPattern))
 }
 

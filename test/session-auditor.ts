@@ -3,7 +3,7 @@
  * session alone it puts the chain together again, instruction → answer → artifacts → next action →
  * output → continuation → … → final result, and holds every file of the workspace against it.
  *
- *   node examples/audit-session.ts WORKSPACE SESSION
+ *   node test/session-auditor.ts WORKSPACE SESSION
  *
  * Exits with 0 and the chain, or with 7 and the first thing that does not fit.
  */
