@@ -102,7 +102,8 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
    * looked through again.
    */
   function pass(value: Json, from: string, kept: Kept = noPlaceholders): { mapping: Mapping; isLast(): boolean } {
-    const known = [...(seen ??= seenExpressions()), ...expressions]
+    seen ??= seenExpressions()
+    const known = [...seen, ...expressions]
     const before = byValue.size
     const mapping = mapStrings(value, (text) => hideText(text, from, known, kept))
     return { mapping, isLast: () => byValue.size === before }
@@ -144,8 +145,7 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
       }),
     )
     mapping.step(Number.POSITIVE_INFINITY)
-    const others = [...foreign].map(([placeholder, from]) => ({ placeholder, from }))
-    return { value: mapping.value(), foreign: others, isLost }
+    return { value: mapping.value(), foreign: [...foreign].map(([placeholder, from]) => ({ placeholder, from })), isLost }
   }
 
   return { hide, hideInSlices, reveal }
