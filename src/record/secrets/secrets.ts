@@ -134,18 +134,18 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
   }
 
   function reveal(value: Json, to: string): ReturnType<Secrets['reveal']> {
-    const foreign = new Map<string, string>()
+    const foreign = new Map<string, { placeholder: string; from: string }>()
     let isLost = false
     const mapping = mapStrings(value, (text) =>
       text.replace(placeholderPattern, (placeholder) => {
         const secret = byPlaceholder.get(placeholder)
         if (!secret) isLost = true
-        else if (!secret.servers.includes(to)) foreign.set(placeholder, secret.servers[0]!)
+        else if (!secret.servers.includes(to)) foreign.set(placeholder, { placeholder, from: secret.servers[0]! })
         return secret?.value ?? placeholder
       }),
     )
     mapping.step(Number.POSITIVE_INFINITY)
-    return { value: mapping.value(), foreign: [...foreign].map(([placeholder, from]) => ({ placeholder, from })), isLost }
+    return { value: mapping.value(), foreign: [...foreign.values()], isLost }
   }
 
   return { hide, hideInSlices, reveal }
