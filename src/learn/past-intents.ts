@@ -29,9 +29,8 @@ export type PastIntents = {
   all(): readonly PastIntent[]
 }
 
-/** A stem that stands in more than this share of many intents finds nothing by itself. */
-const commonShare = 0.2
-const commonFrom = 2000
+/** Rare stems find first; common ones are not read any more after so many places. */
+const readMax = 6000
 const windowFactor = 5
 
 const intentStems = (intent: string) =>
@@ -67,11 +66,12 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
   /** The places that share most with the stems, found by their rarer ones. */
   const candidates = (stems: readonly string[], accepts: (past: PastIntent) => boolean) => {
     if (sums.length < all.length) sums = new Float32Array(2 * all.length)
-    const isCommon = (stem: string) =>
-      all.length > commonFrom && (postings.get(stem)?.length ?? 0) > commonShare * all.length
+    const countOf = (stem: string) => postings.get(stem)?.length ?? 0
     const touched: number[] = []
-    for (const stem of stems) {
-      if (isCommon(stem)) continue
+    let read = 0
+    for (const stem of [...stems].sort((a, b) => countOf(a) - countOf(b))) {
+      read += countOf(stem)
+      if (read > readMax && touched.length > 0) break
       const weight = rarity(stem)
       for (const place of postings.get(stem) ?? []) {
         if (sums[place] === 0) touched.push(place)

@@ -13,7 +13,6 @@ export type RankParts = {
   history: number
   context: number
   success: number | null
-  attention?: number
 }
 
 export type Hints = {
@@ -30,8 +29,6 @@ const votersMax = 20
 const [contextGain, failureLoss] = [0.8, 1.5]
 const usualSuccess = 0.9
 const callsMin = 3
-/** What attention moves at most, where it is admitted. */
-const attentionGain = 2
 
 /** The share of near intents that used a tool with success, as far as the nearest is alike. */
 export function historyVotes(near: readonly NearIntent[]): Map<string, number> {
@@ -66,9 +63,9 @@ export function hintsOf(
 }
 
 /** A score from the parts: that of the words where nothing else is known. */
-export function joinParts({ words, history, context, success, attention = 0.5 }: RankParts): number {
+export function joinParts({ words, history, context, success }: RankParts): number {
   const failing = success === null ? 0 : Math.max(0, usualSuccess - success) / usualSuccess
-  const shift = contextGain * context - failureLoss * failing + attentionGain * (attention - 0.5)
+  const shift = contextGain * context - failureLoss * failing
   const either = history === 0 ? words : 1 - (1 - words) * (1 - history)
   if (shift === 0 || either <= 0 || either >= 1) return either
   return 1 / (1 + Math.exp(-(Math.log(either / (1 - either)) + shift)))

@@ -15,7 +15,7 @@ export const groups: readonly Group[] = [
   { words: ['serve'], load: async () => (await import('#show/serve')).serveCommands() },
   { words: ['doctor'], load: async () => (await import('#show/setup')).doctorCommands() },
   {
-    words: ['discover', 'tools', 'accept', 'servers', 'policy'],
+    words: ['discover', 'why', 'tools', 'accept', 'servers', 'policy'],
     load: async () => (await import('#show/tools')).catalogCommands(),
   },
   { words: ['capabilities'], load: async () => (await import('#show/tools')).capabilityCommands() },

@@ -41,6 +41,7 @@ import type {
 } from '#verbs/views'
 import type { PassthroughVerbs } from './passthrough.ts'
 import type { TaskGraphVerbs } from './task-graph.ts'
+import type { WhyAnswer } from './why.ts'
 
 export type RecordVerbs = KeepVerbs & {
   result(input: unknown, caller: Caller): Promise<ResultAnswer>
@@ -172,6 +173,8 @@ type MovingVerbs = {
   /** Servers that stand whole before a host. */
   passthrough: PassthroughVerbs
   discover(input: unknown, caller: Caller): Promise<DiscoverAnswer>
+  /** What execute would do with an intent alone, and why; nothing runs. */
+  why(intent: unknown, caller: Caller): Promise<WhyAnswer>
   execute(input: unknown, caller: Caller): Promise<ExecuteAnswer>
   /** Begins a session of the agent, and goes on with it until it rests. */
   pursue(pursuit: Pursuit, caller: Caller): Promise<ExecuteAnswer>

@@ -20,6 +20,7 @@ import { projectRuns } from './project-runs.ts'
 import { id } from './record-verbs.ts'
 import { sweepBeside } from './sweep-artifacts.ts'
 import { openToolVerbs } from './tool-verbs.ts'
+import { why } from './why.ts'
 
 type RunVerbs = Pick<
   Verbs,
@@ -62,6 +63,7 @@ export async function openMovingVerbs(
     ...record,
     ...openToolVerbs({ catalog, store, config: generations.config }),
     passthrough: openPassthroughVerbs(catalog),
+    why: (intent, caller) => why(parts, intent, caller),
     discover: (input, caller) => discover(parts, input, askerOf(catalog, caller)),
     ...openRunVerbs(parts),
     ...learning,

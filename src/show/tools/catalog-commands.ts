@@ -45,6 +45,19 @@ export const catalogCommands: Record<string, Command> = {
       return exit.done
     },
   },
+  why: {
+    group: 'Look',
+    usage: 'why INTENT',
+    does: 'what execute would do with an intent alone, and why',
+    looks: true,
+    words: [1, 100],
+    run: async ({ verbs, words, caller, json, print }) => {
+      const answer = await (await verbs()).why(words.join(' '), caller)
+      const rows = answer.candidates.map(({ id, score, parts }) => [id, String(score), partsText(parts)])
+      print(json ? JSON.stringify(answer) : [answer.decision, answer.reason, table(rows)].join('\n'))
+      return exit.done
+    },
+  },
   tools: {
     group: 'Look',
     usage: 'tools [SERVER]',
@@ -192,3 +205,10 @@ function boxesOf({ config }: Context, only: string | undefined): string {
   const free = here.filter((one) => !isBoxed(one))
   return `${listed('in a box', here.filter(isBoxed))}${listed('unconfined', free)}`
 }
+
+/** What speaks for a candidate, in the order of the answer. */
+const partsText = (parts: object) =>
+  Object.entries(parts)
+    .filter(([, value]) => typeof value === 'number' && value > 0)
+    .map(([name, value]) => `${name} ${Number(value).toFixed(2)}`)
+    .join('  ')

@@ -30,8 +30,9 @@ import {
 import { readInput } from './execute-input.ts'
 import { answerIntent, askerOf } from './intent.ts'
 import { earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
+import { suggest } from './suggest.ts'
 
-export { askerOf }
+export { askerOf, suggest }
 
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {

@@ -1,0 +1,82 @@
+/** What was learned, as an agent meets it: in discover, in execute with an intent alone, in why. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { caller, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
+
+const addCode = 'return await mcp.fx.add({ key: args.key, by: args.by })'
+const parameters = schemaOf({ key: { type: 'string' }, by: { type: 'number' } })
+
+/** Runs of one habit, and a capability that stands in the chain as if they had taught it. */
+async function practise(verbs: TestVerbs): Promise<void> {
+  for (const by of [1, 3, 5, 7]) {
+    const intent = `put ${by} more apples into the basket`
+    await verbs.execute(
+      { intent, implementation: { type: 'code', code: addCode }, args: { key: 'apples', by } },
+      caller,
+    )
+  }
+  const more = { intent: 'put 1 more apples into the basket', parametersSchema: parameters, servers: ['fx'] }
+  await teach(verbs.store, 'more_apples', addCode, { ...more, tools: { 'fx:add': 'x' }, effect: 'unsafe' })
+  await teach(verbs.store, 'never_verified', addCode, { ...more, isVerified: false })
+  await teach(verbs.store, 'of_another_server', addCode, { ...more, servers: ['gone'] })
+  for (let look = 0; look < 100; look++) {
+    const { results } = await verbs.discover(
+      { intent: 'apples into the basket', filter: { type: 'capability' } },
+      caller,
+    )
+    if (results.length > 0) return
+    await pause(100)
+  }
+}
+
+test('discover() offers verified capabilities whose servers are there, and ranks tools by past intents', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  const before = await verbs.discover({ intent: 'put 9 more apples into the basket' }, caller)
+  await practise(verbs)
+  const alone = await verbs.discover(
+    { intent: 'put 9 more apples into the basket', filter: { type: 'capability' } },
+    caller,
+  )
+  assert.deepEqual(
+    alone.results.map(({ id }) => id),
+    ['cap:more_apples'],
+  )
+  const after = await verbs.discover({ intent: 'put 9 more apples into the basket' }, caller)
+  const scoreOf = (answer: typeof after) => answer.results.find(({ id }) => id === 'fx:add')?.score ?? 0
+  assert.ok(scoreOf(after) > scoreOf(before), `${scoreOf(before)} → ${scoreOf(after)}`)
+  assert.ok(after.results.some(({ type }) => type === 'capability'))
+  const tools = await verbs.discover({ intent: 'apples into the basket', filter: { type: 'tool' } }, caller)
+  assert.ok(tools.results.every(({ type }) => type === 'tool'))
+})
+
+test('execute() of an intent alone suggests, and runs what is sure enough only where that is configured', async (t) => {
+  const shy = await openSpace(workspace(t))
+  await practise(shy)
+  const intent = 'put 9 more apples into the basket'
+  const { status, suggestion } = await shy.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
+  assert.deepEqual(
+    [status, suggestion?.capability],
+    ['suggested', { id: 'cap:more_apples', args: { key: 'apples', by: 9 }, missing: [] }],
+  )
+  assert.ok(suggestion!.confidence > 0.3 && suggestion!.confidence < 1, String(suggestion!.confidence))
+  assert.deepEqual(suggestion!.toolSchemas['fx:add']?.requiredInputs.toSorted(), ['by', 'key'])
+  const unknown = await shy.execute({ intent: 'wait a moment' }, caller)
+  assert.ok(unknown.suggestion!.confidence <= 0.5)
+  assert.equal(unknown.suggestion!.capability, undefined)
+  const why = await shy.why(intent, caller)
+  assert.equal(why.decision, 'suggest cap:more_apples')
+})
+
+test('execute() speculates on the record and says so; with an argument missing it only suggests', async (t) => {
+  const bold = await openSpace(workspace(t, { config: { speculate: { minConfidence: 0.2 } } }))
+  await practise(bold)
+  const intent = 'put 9 more apples into the basket'
+  const answer = await bold.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
+  assert.deepEqual([answer.status, answer.speculated, answer.capability?.id], ['done', true, 'cap:more_apples'])
+  assert.equal(answer.callCount, 1)
+  const started = bold.store.startedEvents([answer.run!]).get(answer.run!)
+  assert.equal(started?.capability, 'cap:more_apples@1')
+  const half = await bold.execute({ intent: 'put more apples into the basket', args: { key: 'apples' } }, caller)
+  assert.equal(half.status, 'suggested')
+})
