@@ -4,9 +4,7 @@ type Node = { id: string; type: string; label: string }
 type Edge = { from: string; to: string; type: string; count: number; confidence: number }
 type Graph = { nodes: Node[]; edges: Edge[] }
 
-export const graphFormats = ['json', 'mermaid', 'dot', 'cytoscape'] as const
-
-export function graphText(graph: Graph, format: (typeof graphFormats)[number]): string {
+export function graphText(graph: Graph, format: 'json' | 'mermaid' | 'dot' | 'cytoscape'): string {
   switch (format) {
     case 'json':
       return JSON.stringify(graph)

@@ -1,7 +1,6 @@
 /** `learn status`, `learn rebuild` and `graph`. */
 import { AppError } from '#model'
 import { type Command, type Context, exit, findId } from '#show/cli'
-import { graphFormats, graphText } from './graph-text.ts'
 
 export const learnCommands: Record<string, Command> = {
   'learn status': {
@@ -29,6 +28,7 @@ export const learnCommands: Record<string, Command> = {
     run: async (context) => {
       const { view, run, format } = read(context)
       const id = view === 'definition' ? undefined : await findId(context, 'run', run ?? '@last')
+      const { graphText } = await import('./graph-text.ts')
       const graph = await (await learning(context)).graph(id)
       context.print(graphText(graph, context.json ? 'json' : format))
       return exit.done
@@ -37,6 +37,8 @@ export const learnCommands: Record<string, Command> = {
 }
 
 const learning = async (context: Context) => (await context.record()).learning()
+
+const graphFormats = ['json', 'mermaid', 'dot', 'cytoscape'] as const
 
 type Asked = { view: string; run?: string; format: (typeof graphFormats)[number] }
 

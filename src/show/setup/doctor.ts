@@ -44,8 +44,15 @@ async function examine(context: Context): Promise<Check[]> {
     ...(await found('models', () => modelChecks(context))),
     ...(await found('record', () => recordCheck(context))),
     ...(await found('task graph', () => graphCheck(context))),
+    ...(await found('learning', () => learnCheck(context))),
   )
   return checks
+}
+
+async function learnCheck(context: Context): Promise<Check[]> {
+  const { enabled, n, of } = await (await (await context.record()).learning()).status()
+  const detail = enabled ? `${n} of ${of} events of the home are folded` : 'switched off by learn.enabled'
+  return [{ name: 'learning', ok: true, detail }]
 }
 
 function configCheck({ config, configFault }: Context): Check {
