@@ -39,7 +39,7 @@ export const groups: readonly Group[] = [
     load: async () => (await import('#show/record')).recordCommands(),
   },
   { words: ['missions', 'tasks'], load: async () => (await import('#show/tasks')).taskCommands() },
-  { words: ['learn', 'graph'], load: async () => (await import('#show/learn')).learnCommands() },
+  { words: ['learn', 'graph'], load: async () => (await import('#show/learn')).learnCommands },
   { words: ['sandbox'], load: async () => (await import('#show/runs')).sandboxCommands() },
 ]
 
