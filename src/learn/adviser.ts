@@ -4,9 +4,7 @@
  * follows what is known as that grows, and reads nothing of other subjects unless that is shared.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isObject, type Json, type JsonObject, LruCache, limits } from '#model'
-import { canonicalOf } from '#run'
-import { parametersOf } from './anti-unify.ts'
+import { type Json, type JsonObject, LruCache, limits } from '#model'
 import { bindArguments } from './bind-arguments.ts'
 import type { Capability } from './capability-status.ts'
 import {
@@ -20,6 +18,7 @@ import {
   type ToolHabit,
 } from './foresee.ts'
 import type { Edge, Example, Knowledge, PastRun, Shape } from './knowledge.ts'
+import { argumentsOfRun, draftOf } from './make-capability.ts'
 import { openPastIntents, type PastIntent } from './past-intents.ts'
 import { type Hints, hintsOf } from './rank-history.ts'
 import { readIntent, recallIntent } from './recall-intent.ts'
@@ -91,7 +90,7 @@ export class Adviser {
     const likenessOf = ({ name }: Capability) => likeness.get(name) ?? 0
     const ordered = [...capabilities].sort((left, right) => likenessOf(right) - likenessOf(left))
     return ordered.map((capability) => {
-      const own = capability.subject === asker.subject ? argumentsOfRuns(capability, shapes.get(capability.shape)) : []
+      const own = capability.subject === asker.subject ? argumentsOfRuns(shapes.get(capability.shape)) : []
       const bound = bindArguments(intent, capability.parametersSchema, own, args)
       return { capability, likeness: likenessOf(capability), ...bound, uses: usesOf(known, capability) }
     })
@@ -229,23 +228,14 @@ function makeOffers(known: Knowledge, capabilities: readonly Capability[]): Offe
 }
 
 /** With which arguments the runs that taught a capability would have called it. */
-function argumentsOfRuns({ source }: Capability, shape: Shape | undefined): { intent: string; args: Json }[] {
+function argumentsOfRuns(shape: Shape | undefined): { intent: string; args: Json }[] {
   if (shape === undefined) return []
   const runs = shape.runs.filter(({ ok }) => ok)
-  if (source.type !== 'code' || shape.kind !== 'code') return runs.map(({ intent, args }) => ({ intent, args }))
-  const program = canonicalOf(shape.code)
-  const examples = runs.map(({ intent, literals }) => ({
-    intent,
-    program: {
-      ...program,
-      literals: program.literals.map((literal, at) => ({ ...literal, value: literals[at] ?? null })),
-    },
+  const draft = draftOf({ ...shape, runs })
+  return runs.map((run) => ({
+    intent: run.intent,
+    args: draft === null ? run.args : argumentsOfRun(run, draft.lifted),
   }))
-  const parameters = parametersOf(examples) ?? []
-  return runs.map(({ intent, args }, at) => {
-    const lifted = Object.fromEntries(parameters.map(({ name, values }) => [name, values[at]!]))
-    return { intent, args: { ...(isObject(args) ? args : {}), ...lifted } }
-  })
 }
 
 /** A capability that ran once without failing is not sure to run again: (s + 1) / (n + 2). */

@@ -38,10 +38,9 @@ test('discover() offers verified capabilities whose servers are there, and ranks
     { intent: 'put 9 more apples into the basket', filter: { type: 'capability' } },
     caller,
   )
-  assert.deepEqual(
-    alone.results.map(({ id }) => id),
-    ['cap:more_apples'],
-  )
+  const offered = alone.results.map(({ id }) => id)
+  // The runs themselves may have taught one by now: it says the same of the apples.
+  assert.ok(offered.includes('cap:more_apples') && offered.every((id) => /more_apples/.test(id)), String(offered))
   const after = await verbs.discover({ intent: 'put 9 more apples into the basket' }, caller)
   const scoreOf = (answer: typeof after) => answer.results.find(({ id }) => id === 'fx:add')?.score ?? 0
   assert.ok(scoreOf(after) > scoreOf(before), `${scoreOf(before)} → ${scoreOf(after)}`)
@@ -55,17 +54,16 @@ test('execute() of an intent alone suggests, and runs what is sure enough only w
   await practise(shy)
   const intent = 'put 9 more apples into the basket'
   const { status, suggestion } = await shy.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
-  assert.deepEqual(
-    [status, suggestion?.capability],
-    ['suggested', { id: 'cap:more_apples', args: { key: 'apples', by: 9 }, missing: [] }],
-  )
+  const { id, ...bound } = suggestion!.capability!
+  assert.match(id, /more_apples/)
+  assert.deepEqual([status, bound], ['suggested', { args: { key: 'apples', by: 9 }, missing: [] }])
   assert.ok(suggestion!.confidence > 0.3 && suggestion!.confidence < 1, String(suggestion!.confidence))
   assert.deepEqual(suggestion!.toolSchemas['fx:add']?.requiredInputs.toSorted(), ['by', 'key'])
   const unknown = await shy.execute({ intent: 'wait a moment' }, caller)
   assert.ok(unknown.suggestion!.confidence <= 0.5)
   assert.equal(unknown.suggestion!.capability, undefined)
   const why = await shy.why(intent, caller)
-  assert.equal(why.decision, 'suggest cap:more_apples')
+  assert.match(why.decision, /^suggest cap:.*more_apples/)
 })
 
 test('execute() speculates on the record and says so; with an argument missing it only suggests', async (t) => {
@@ -73,10 +71,11 @@ test('execute() speculates on the record and says so; with an argument missing i
   await practise(bold)
   const intent = 'put 9 more apples into the basket'
   const answer = await bold.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
-  assert.deepEqual([answer.status, answer.speculated, answer.capability?.id], ['done', true, 'cap:more_apples'])
+  assert.deepEqual([answer.status, answer.speculated], ['done', true])
+  assert.match(answer.capability!.id, /more_apples/)
   assert.equal(answer.callCount, 1)
   const started = bold.store.startedEvents([answer.run!]).get(answer.run!)
-  assert.equal(started?.capability, 'cap:more_apples@1')
+  assert.equal(started?.capability, `${answer.capability!.id}@1`)
   const half = await bold.execute({ intent: 'put more apples into the basket', args: { key: 'apples' } }, caller)
   assert.equal(half.status, 'suggested')
 })
