@@ -4,7 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '#model'
 
-const version = 2
+const version = 3
 
 const tables = `
   CREATE TABLE node (
@@ -33,6 +33,15 @@ const second = `
 `
 
 /**
+ * Since the third: what is queued in the order in which it is handed out, so that a claim looks at
+ * the first tasks and not at all of them.
+ */
+const third = `
+  CREATE INDEX node_queued ON node (coalesce(priority, 0) DESC, created, id)
+    WHERE kind = 'Task' AND status = 'QUEUED' AND run IS NULL;
+`
+
+/**
  * Creates the tables where there are none; refused as busy while another connection writes, and
  * then repeated whole. Durable by WAL with FULL: an acknowledged write survives a power cut.
  */
@@ -45,6 +54,7 @@ export function migrate(database: DatabaseSync): void {
     if (found > version) throw newer(found)
     if (found === 0) database.exec(tables)
     if (found < 2) database.exec(second)
+    if (found < 3) database.exec(third)
     database.exec(`PRAGMA user_version = ${version}`)
     database.exec('COMMIT')
   } finally {
