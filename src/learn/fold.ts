@@ -19,7 +19,7 @@ type FoldedRecord = Pick<Store, 'events' | 'value'>
 export function foldEvent(rows: Rows, event: Event, record: FoldedRecord): void {
   if (event.type === 'run.closed') foldRun(rows, event, record)
   // Retention keeps what was learned; the rest is the word of a human.
-  else if (event.type === 'run.purged' && event.body.from !== 'engine') forgetRun(rows, event.body.run)
+  else if (event.type === 'run.purged' && event.body.from !== 'engine') forgetRun(rows, event.body.run, record)
   if (capabilityEvents.some((type) => type === event.type)) foldCapabilities(rows, event)
 }
 
@@ -137,8 +137,7 @@ function addToShape(rows: Rows, key: string, { literals }: PlanShape, lesson: Le
   const known = rows.get<Omit<Shape, 'digest'>>('shape', key)
   if (known === undefined) {
     const tools = [...new Set(ownCalls(lesson).map(({ tool }) => tool))]
-    const code = plan.kind === 'code' ? plan.code : plan.kind === 'dag' ? JSON.stringify(plan.tasks) : ''
-    rows.put('shape', key, { subject, kind: plan.kind, runs: [entry], count: 1, tools, code })
+    rows.put('shape', key, { subject, kind: plan.kind, runs: [entry], count: 1, tools, code: textOf(lesson) })
     return
   }
   // The oldest half stays for good, the newest follow: both ends of a habit are known.
@@ -149,17 +148,36 @@ function addToShape(rows: Rows, key: string, { literals }: PlanShape, lesson: Le
 }
 
 /** A human's word: what was kept of the run's values goes. */
-function forgetRun(rows: Rows, run: string): void {
+function forgetRun(rows: Rows, run: string, record: FoldedRecord): void {
   for (const { key, value } of rows.all<Example[]>('example')) {
     const kept = value.filter((example) => example.run !== run)
     if (kept.length === 0) rows.remove('example', key)
     else if (kept.length < value.length) rows.put('example', key, kept)
   }
   for (const { key, value } of rows.all<Shape>('shape')) {
-    const kept = value.runs.filter((one) => one.run !== run)
-    if (kept.length === value.runs.length) continue
-    if (kept.length === 0) rows.remove('shape', key)
-    else rows.put('shape', key, { ...value, runs: kept })
+    if (!value.runs.some((one) => one.run === run)) continue
+    const left = shapeWithout(value, run, record)
+    if (left === null) rows.remove('shape', key)
+    else rows.put('shape', key, left)
   }
   rows.remove('run', run)
+}
+
+/**
+ * The first of its runs is the one whose text it has. Where that one goes, so does the text:
+ * another that can still be read stands first then; null where there is none.
+ */
+function shapeWithout(shape: Shape, run: string, record: FoldedRecord): Shape | null {
+  const runs = shape.runs.filter((one) => one.run !== run)
+  if (shape.runs[0]!.run !== run) return { ...shape, runs }
+  for (const one of runs) {
+    const lesson = readLesson(one.run, record)
+    if (lesson !== null)
+      return { ...shape, runs: [one, ...runs.filter((other) => other !== one)], code: textOf(lesson) }
+  }
+  return null
+}
+
+function textOf({ plan }: Lesson): string {
+  return plan.kind === 'code' ? plan.code : plan.kind === 'dag' ? JSON.stringify(plan.tasks) : ''
 }

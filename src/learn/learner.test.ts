@@ -182,6 +182,50 @@ test('Learner: what was purged is learned from no more, and what it taught stays
   await learner.close()
 })
 
+test('Learner: what a human purged is in no row, and does not come back when all is made again', async (t) => {
+  const store = await openSample(t)
+  const learner = openLearner({ store, enabled: true })
+  const source = (key: string) => `return mcp.shop.find({ key: '${key}' }) // ${key}`
+  const find = (key: string) =>
+    close(store, [{ tool: 'shop:find', args: { key }, value: { was: key } }], {
+      intent: `find ${key}`,
+      ...code(source(key)),
+    })
+  const texts = () => {
+    const file = new DatabaseSync(homePaths(store.home).learn, { readOnly: true })
+    const rows = file.prepare('SELECT kind, key, value FROM row').all()
+    file.close()
+    return rows.map((row) => JSON.stringify(row))
+  }
+  const purge = async (run: string, by = keeper) => {
+    await learner.beforePurge()
+    await store.purge(run as never, by)
+    await learner.catchUp()
+  }
+  const [first, second] = [await find('quince'), await find('medlar')]
+  await purge(second, { who: 'retention', from: 'engine' })
+  const third = await find('sorb')
+  const alone = await close(store, [{ tool: 'shop:count', args: { key: 'quince' } }], {
+    intent: 'count quince',
+    ...code(`return mcp.shop.count({ key: 'quince' })`),
+  })
+  await purge(alone)
+  await purge(first)
+  await find('damson')
+  await purge(third)
+  const { digest } = learner.status()
+  const isFree = () =>
+    assert.deepEqual(
+      texts().filter((text) => /quince|sorb/.test(text)),
+      [],
+    )
+  isFree()
+  await learner.rebuild()
+  assert.equal(learner.status().digest, digest)
+  isFree()
+  await learner.close()
+})
+
 test('openLearner() makes a damaged or newer file anew, and folds nothing where it is switched off', async (t) => {
   const store = await openSample(t)
   await fill(store, 3)
