@@ -44,9 +44,10 @@ export async function suggest(parts: SuggestParts, asked: Asked): Promise<Sugges
 
 const rounded = (share: number) => Math.round(1000 * share) / 1000
 
+/** As agents may see them: a tool that changed says nothing of what it has become. */
 async function toolsOf(catalog: Catalog, ids: readonly string[]): Promise<Tool[]> {
   const tools = await Promise.all(ids.map((id) => catalog.tool(id, limits.discoverWaitMsMax).catch(() => undefined)))
-  return tools.filter((tool) => tool !== undefined)
+  return tools.filter((tool) => tool !== undefined).map((tool) => catalog.forAgents(tool))
 }
 
 async function capabilitySuggestion(
@@ -94,7 +95,7 @@ function graphSuggestion(parts: SuggestParts, asked: Asked, tools: Tool[], confi
 async function wordsSuggestion(parts: SuggestParts, { intent, asker, args }: Asked): Promise<Suggestion> {
   const { results, unmatched } = await parts.catalog.search({ intent, limit: 1 + alternativesMax })
   const best = results[0]
-  const tools = best === undefined ? [] : [best.tool]
+  const tools = best === undefined ? [] : [parts.catalog.forAgents(best.tool)]
   const { tasks, missing } = suggestGraph(intent, tools, [], (tool) => parts.adviser.pastArguments(tool, asker), args)
   return {
     tasks,
@@ -118,17 +119,13 @@ function failures({ adviser }: SuggestParts, tools: readonly Tool[]): string[] {
   })
 }
 
-function schemasOf(
-  { catalog, adviser }: SuggestParts,
-  tools: readonly Tool[],
-  asker: Asker,
-): Record<string, ToolSchema> {
+function schemasOf({ adviser }: SuggestParts, tools: readonly Tool[], asker: Asker): Record<string, ToolSchema> {
   return Object.fromEntries(
     tools.map((tool) => {
       const examples = adviser.examples(tool.id, asker).map(({ run, call, input, output }) => {
         return { description: `call ${call} of run ${run}`, input, output }
       })
-      return [tool.id, toolSchemaOf(catalog.forAgents(tool), examples)]
+      return [tool.id, toolSchemaOf(tool, examples)]
     }),
   )
 }
