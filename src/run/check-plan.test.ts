@@ -91,7 +91,7 @@ test('checkPlan() tells every problem of a graph at once', async () => {
     /"b": Cannot call "db:user": "id" is missing/,
     /"b": Cannot call "db:user": "id" must be string/,
     /"f": Cannot read the program/,
-    /"i" names "cap:weekly": no capability was learned yet/,
+    /"i": Cannot call "cap:weekly": no capability was learned yet/,
   ]
   for (const pattern of expected)
     assert.ok(

@@ -83,7 +83,7 @@ function capabilityProblems(task: DagTask, resolve: Resolve): string[] {
     const { id, parametersSchema } = resolve(task.tool!)
     return argumentProblems(task, asTool(id, parametersSchema))
   } catch (error) {
-    return [`task "${task.id}" names "${task.tool}": ${toAppError(error).message}`]
+    return [`task "${task.id}": ${toAppError(error).message}`]
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RunId } from '#model'
 import type { Verbs } from '#verbs'
-import { type Telemetry, traceOf } from './spans.ts'
+import type { Telemetry } from './spans.ts'
 
 const sendMsMax = 2000
 
@@ -15,10 +15,12 @@ export function exportSpans(
 ): { settled(verbs: Verbs, run: RunId): void; sent(): Promise<void> } {
   const open = new Set<Promise<void>>()
   const send = async (verbs: Verbs, run: RunId): Promise<void> => {
+    const events = verbs.eventsOf(run)
+    const { traceOf } = await import('./spans.ts')
     const response = await fetch(`${telemetry.endpoint.replace(/\/$/, '')}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...telemetry.headers },
-      body: JSON.stringify(traceOf(verbs.eventsOf(run), telemetry)),
+      body: JSON.stringify(traceOf(events, telemetry)),
       signal: AbortSignal.timeout(sendMsMax),
     })
     if (!response.ok) throw new Error(`the collector answered ${response.status}`)
