@@ -33,7 +33,7 @@ const slow = [
   'src/gateway/passthrough/passthrough-server.test.ts',
   'src/gateway/mcp/progress.test.ts',
   'src/gateway/serve-stdio.test.ts',
-  'src/run/budget-spent.test.ts',
+  'src/run/record/budget-spent.test.ts',
   'src/sandbox/escape.test.ts',
   'src/sandbox/isolation.test.ts',
   'src/sandbox/limits.test.ts',

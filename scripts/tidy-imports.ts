@@ -40,7 +40,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
   gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
   agent: ['models'],
   verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'input'],
-  run: ['explore', 'dag', 'policy', 'structure', 'schema'],
+  run: ['explore', 'state', 'start', 'calls', 'program', 'record', 'dag', 'policy', 'structure', 'schema', 'input'],
   catalog: [
     'built-in-tools',
     'built-in',

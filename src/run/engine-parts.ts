@@ -2,13 +2,12 @@
 import type { Catalog } from '#catalog'
 import type { Actor, CapabilitySource, Config, Event, EventBodies, EventType, Json, RunId } from '#model'
 import type { Store } from '#record'
+import type { WorkQueue } from '#run/calls'
+import type { Makers } from '#run/program'
+import type { Settlement } from '#run/record'
+import type { AskedRequest, Capabilities, RunRequest } from '#run/start'
+import type { ReplayCheck } from '#run/state'
 import type { Boxes } from '#sandbox'
-import type { Capabilities } from './capability-calls.ts'
-import type { ReplayCheck } from './check-replay.ts'
-import type { Makers } from './prepare.ts'
-import type { Settlement } from './run-end.ts'
-import type { AskedRequest, RunRequest } from './run-started.ts'
-import type { WorkQueue } from './work-queue.ts'
 
 export type Engine = {
   /** Refuses a key that a run has already: keyHolderIn() finds that run in the error. */

@@ -12,35 +12,42 @@ import {
   randomBytesPooled,
 } from '#model'
 import { type Chain, ownedByAnother, placeholderSeed } from '#record'
+import { catalogQueue, mockResults, recordedResultsOf } from '#run/calls'
+import type { Mocks } from '#run/input'
 import { openStanding, runPolicy } from '#run/policy'
-import { noCapabilities, pinCapabilities, planOfSource, withPlan } from './capability-calls.ts'
-import { checkPlan } from './check-plan.ts'
-import { checkReplay, type ReplayCheck } from './check-replay.ts'
-import { Conductor } from './conductor.ts'
+import { type Prepared, prepare, preparedFor } from '#run/program'
+import { type Journal, newJournal, readJournal, type Settlement, serversOf } from '#run/record'
+import {
+  type AskedRequest,
+  checkPlan,
+  checkServers,
+  copyEvents,
+  eventsBefore,
+  forkedBody,
+  isSameRequest,
+  noCapabilities,
+  pinCapabilities,
+  planOfSource,
+  redactRequest,
+  secretsOf,
+  startByKey,
+  startedBody,
+  withPlan,
+} from '#run/start'
+import { Conductor, checkReplay, type ReplayCheck } from '#run/state'
 import type { ActiveRun, Engine, EngineParts, Live } from './engine-parts.ts'
 import { explorationProgram } from './explore-program.ts'
-import { copyEvents, eventsBefore, forkedBody } from './fork.ts'
-import { type Journal, newJournal, readJournal, serversOf } from './journal.ts'
-import { mockResults, recordedResultsOf } from './mocks.ts'
-import { type Prepared, prepare, preparedFor } from './prepare.ts'
 import { deliveriesOf, openPrograms, type ReadDeliveries } from './programs.ts'
 import { watchRun } from './provenance.ts'
-import type { Mocks } from './read-mocks.ts'
 import { isSameValue, sameResult } from './rehearse.ts'
-import type { Settlement } from './run-end.ts'
-import { type AskedRequest, checkServers, redactRequest, secretsOf, startedBody } from './run-started.ts'
-import { isSameRequest } from './same-request.ts'
-import { startByKey } from './start-by-key.ts'
-import { catalogQueue } from './work-queue.ts'
 
+export { openLocalQueue } from '#run/calls'
 export { boundsOf, checkDag, needsOf } from '#run/dag'
 export { runPolicy } from '#run/policy'
-export { Conductor } from './conductor.ts'
-export { newJournal, readJournal } from './journal.ts'
-export { preparedCached } from './prepare.ts'
+export { openBoxShare, preparedCached } from '#run/program'
+export { newJournal, readJournal } from '#run/record'
+export { Conductor } from '#run/state'
 export { deliveriesOf } from './programs.ts'
-export { openBoxShare } from './share-boxes.ts'
-export { openLocalQueue } from './work-queue.ts'
 
 export function openEngine(parts: EngineParts): Engine {
   const { store, boxes, catalog, config, now = Date.now, queue = catalogQueue(parts.catalog), makers = {} } = parts

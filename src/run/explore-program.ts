@@ -5,6 +5,17 @@
 import type { Catalog } from '#catalog'
 import { AppError, type DagTask, limits, type NestedSource, type Program, type Turn, toText } from '#model'
 import type { Store } from '#record'
+import {
+  type CallFacts,
+  denied,
+  effectOf,
+  mockResults,
+  newFacts,
+  policyVerdict,
+  type RecordedResults,
+  recordedResultsOf,
+  targetOf,
+} from '#run/calls'
 import { checkDag, dagProgram } from '#run/dag'
 import {
   type Assumptions,
@@ -14,21 +25,14 @@ import {
   type ToolCall,
   withConditionArms,
 } from '#run/explore'
+import { digestOf, type Mocks } from '#run/input'
 import type { RunPolicy } from '#run/policy'
+import { preparedCached } from '#run/program'
+import { formatCallId, type Journal } from '#run/record'
+import { type Capabilities, CapabilityPins } from '#run/start'
 import { markedStructure } from '#run/structure'
 import type { Boxes } from '#sandbox'
-import { denied } from './approval.ts'
-import { effectOf } from './call-effect.ts'
-import { formatCallId } from './call-id.ts'
-import { type Capabilities, CapabilityPins } from './capability-calls.ts'
-import { digestOf } from './digest.ts'
-import type { Journal } from './journal.ts'
-import { policyVerdict, targetOf } from './judge-call.ts'
-import { mockResults, type RecordedResults, recordedResultsOf } from './mocks.ts'
-import { type CallFacts, newFacts } from './open-call.ts'
-import { preparedCached } from './prepare.ts'
 import type { Programs } from './programs.ts'
-import type { Mocks } from './read-mocks.ts'
 
 type Parts = {
   store: Store

@@ -12,9 +12,9 @@ import {
   type Tool,
   toText,
 } from '#model'
+import { digestOf } from '#run/input'
 import { dangerOf, decideEarly, type Verdict } from '#run/policy'
 import type { Structure } from '#run/structure'
-import { digestOf } from './digest.ts'
 
 /** `then` is null where the arguments decide, and where nothing is known of the tool. */
 export type MayCall = {
@@ -99,7 +99,7 @@ type Read = { mentions: Mention[]; isWhole: boolean; unread?: string }
 async function sourceOf(code: string, digest?: string): Promise<string> {
   const wrapped = programOpening + code + programClosing
   if (digestOf(wrapped) === digest) return wrapped
-  const { preparedCached } = await import('./prepare.ts')
+  const { preparedCached } = await import('#run/program')
   return preparedCached(code).source
 }
 

@@ -4,13 +4,12 @@
  */
 import { availableParallelism } from 'node:os'
 import { type Delivery, limits, type Program, toText } from '#model'
+import type { RunContext } from '#run/calls'
 import { checkDag, dagProgram } from '#run/dag'
+import { digestOf } from '#run/input'
+import { openBoxShare, type Prepared, preparedCached } from '#run/program'
+import type { Journal } from '#run/record'
 import type { Boxes } from '#sandbox'
-import type { RunContext } from './call-context.ts'
-import { digestOf } from './digest.ts'
-import type { Journal } from './journal.ts'
-import { type Prepared, preparedCached } from './prepare.ts'
-import { openBoxShare } from './share-boxes.ts'
 
 /** What a program of the run has heard so far, by call. */
 export type ReadDeliveries = (program: string) => Promise<Map<number, Delivery>>

@@ -3,13 +3,11 @@
  * has seen.
  */
 import { type ArgumentOrigin, type DagTask, type Json, limits, type Program, type Turn, toText } from '#model'
+import type { RunContext } from '#run/calls'
 import { boundsOf } from '#run/dag'
+import { preparedCached } from '#run/program'
+import { formatCallId, type Journal, leavesOf, parseCallId, pointersTo } from '#run/record'
 import { type CallNode, type Source, type Structure, structureOf } from '#run/structure'
-import type { RunContext } from './call-context.ts'
-import { formatCallId, parseCallId } from './call-id.ts'
-import type { Journal } from './journal.ts'
-import { leavesOf, pointersTo } from './json-leaves.ts'
-import { preparedCached } from './prepare.ts'
 
 /**
  * The programs of a run as they are, and what is known of where the arguments of their calls come

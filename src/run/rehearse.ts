@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, type RunId } from '#model'
 import type { Store } from '#record'
-import type { ReplayCheck } from './check-replay.ts'
+import type { ReplayCheck } from '#run/state'
 
 export function isSameValue(recorded: string, issued: string): boolean {
   return recorded === issued || isDeepStrictEqual(JSON.parse(recorded), JSON.parse(issued))

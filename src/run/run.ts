@@ -5,7 +5,9 @@
  * sandbox below it, only by loadEngine().
  */
 
+export type { Maker, RunContext, Work, WorkQueue } from '#run/calls'
 export type { Exploration, GraphEdge, GraphNode } from '#run/explore'
+export { type Mocks, readMocks } from '#run/input'
 export {
   comparesArguments,
   dangerOf,
@@ -26,18 +28,13 @@ export {
   suggestEffect,
   type Verdict,
 } from '#run/policy'
+export type { Makers } from '#run/program'
+export type { Journal, Settlement } from '#run/record'
+export type { AskedPlan, AskedRequest, CallableCapability, Capabilities, RunRequest } from '#run/start'
+export type { ReplayCheck } from '#run/state'
 export { type CanonicalProgram, canonicalOf, type Structure, type StructureNode, structureOf } from '#run/structure'
-export type { RunContext } from './call-context.ts'
-export type { CallableCapability, Capabilities } from './capability-calls.ts'
-export type { ReplayCheck } from './check-replay.ts'
 export type { ActiveRun, Engine, EngineParts } from './engine-parts.ts'
-export type { Journal } from './journal.ts'
-export type { Makers } from './prepare.ts'
 export { type MayCall, namedBy, type Preview, previewOf, type RecordedPlan } from './preview.ts'
-export { type Mocks, readMocks } from './read-mocks.ts'
-export type { Settlement } from './run-end.ts'
-export type { AskedPlan, AskedRequest, RunRequest } from './run-started.ts'
-export type { Maker, Work, WorkQueue } from './work-queue.ts'
 
 /** openEngine() and its parts. */
 export const loadEngine = () => import('./engine.ts')

@@ -4,22 +4,24 @@
  * turn, a try, a pause, the disk, comes back as an input of its own.
  */
 import { type Delivery, type EventBodies, limits } from '#model'
-import type { CallContext, RunContext } from './call-context.ts'
-import { definitionOf } from './call-definition.ts'
-import type { FollowUp } from './follow-up.ts'
-import { InFlight } from './in-flight.ts'
-import type { OpenCall, SendingCall } from './open-call.ts'
+import {
+  type CallContext,
+  definitionOf,
+  type FollowUp,
+  InFlight,
+  type OpenCall,
+  type RunContext,
+  type SendingCall,
+  triesOf,
+  tryUntilKnown,
+  wakeAt,
+} from '#run/calls'
+import { deliverTurn, nextCallId, OutputRecorder, type ProgramTurn, startTurn } from '#run/program'
+import { cancelledBy, type Replay, type Settlement, timeLeft } from '#run/record'
 import { playRecord, runsAlone } from './play-record.ts'
-import { OutputRecorder } from './program-output.ts'
-import type { Replay } from './replay.ts'
-import { cancelledBy, type Settlement } from './run-end.ts'
 import type { RunInput } from './run-phase.ts'
-import { deliverTurn, nextCallId, type ProgramTurn, startTurn } from './run-programs.ts'
 import { RunState } from './run-state.ts'
-import { timeLeft } from './time-left.ts'
-import { triesOf, tryUntilKnown } from './tries.ts'
 import { TurnQueue } from './turn-queue.ts'
-import { wakeAt } from './wake.ts'
 
 export class Conductor {
   readonly #context: RunContext & CallContext

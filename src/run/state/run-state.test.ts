@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventBodies, IssuedCall, Program, Tool } from '#model'
 import type { Chain } from '#record'
-import type { CallContext, RunContext } from './call-context.ts'
-import { newJournal } from './journal.ts'
+import type { CallContext, RunContext } from '#run/calls'
+import { newJournal } from '#run/record'
 import { RunState } from './run-state.ts'
 
 const started = { plan: { kind: 'code' }, budget: { calls: 9, bytes: 9e9, wallMs: 9e9 } } as EventBodies['run.started']

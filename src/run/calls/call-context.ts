@@ -3,9 +3,8 @@ import type { Attendant, Catalog } from '#catalog'
 import type { ArgumentOrigin, Budget, NestedSource, Plan, Program } from '#model'
 import type { Chain, Secrets } from '#record'
 import type { RunPolicy } from '#run/policy'
-import type { Journal } from './journal.ts'
+import type { Journal, Settlement } from '#run/record'
 import type { ResultSource } from './mocks.ts'
-import type { Settlement } from './run-end.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** What a conductor needs of the world. */

@@ -15,9 +15,8 @@ import {
 } from '#model'
 import { type Chain, placeholderSeed, type SealedSecret } from '#record'
 import { narrower } from '#run/policy'
-import { parseCallId } from './call-id.ts'
-import type { Journal } from './journal.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from '#run/program'
+import { type Journal, parseCallId } from '#run/record'
 import { collectSeals, narrowBudget, secretsOf } from './run-started.ts'
 
 type Started = EventBodies['run.started']

@@ -6,8 +6,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config, EventBodies, Json, Plan } from '#model'
 import type { SealedSecret } from '#record'
+import { mockedArguments } from '#run/calls'
 import { checkDag } from '#run/dag'
-import { mockedArguments } from './mocks.ts'
 import { modeOf, type RunRequest, redactRequest } from './run-started.ts'
 
 type Recorded = {

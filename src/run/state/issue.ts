@@ -1,10 +1,8 @@
 /** A call as a program issues it, before anything was decided about it. */
 import { type IssuedCall, keyParameter, type RunId, type Tool } from '#model'
-import { effectOf } from './call-effect.ts'
-import { editOf } from './fork.ts'
-import { idempotencyKey } from './idempotency-key.ts'
-import type { Journal } from './journal.ts'
-import { newFacts, type OpenCall, withoutCode } from './open-call.ts'
+import { effectOf, idempotencyKey, newFacts, type OpenCall, withoutCode } from '#run/calls'
+import type { Journal } from '#run/record'
+import { editOf } from '#run/start'
 
 type Run = { chain: { run: RunId }; journal: Pick<Journal, 'started'> }
 

@@ -1,7 +1,7 @@
 /** What a program says beside its calls: the lines that it logs, and its pure operations. */
 import type { Turn } from '#model'
 import type { Chain } from '#record'
-import type { Journal } from './journal.ts'
+import type { Journal } from '#run/record'
 
 /** A replayed program says the same again: only what goes beyond the record is new. */
 export class OutputRecorder {

@@ -2,11 +2,10 @@
  * Plays a whole record into a fresh program and compares; nothing is called and nothing is written.
  */
 import { type AppError, type ProgramEnd, toAppError } from '#model'
-import type { RunContext } from './call-context.ts'
-import type { Journal } from './journal.ts'
+import type { RunContext } from '#run/calls'
+import { nextCallId, type ProgramTurn, RunPrograms, startTurn } from '#run/program'
+import { type Journal, Replay, type SameArguments } from '#run/record'
 import { playRecord } from './play-record.ts'
-import { Replay, type SameArguments } from './replay.ts'
-import { nextCallId, type ProgramTurn, RunPrograms, startTurn } from './run-programs.ts'
 
 export type ReplayCheck = { ok: boolean; calls: number; end: ProgramEnd | null; error?: AppError }
 

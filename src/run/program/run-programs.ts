@@ -3,7 +3,7 @@
  * and how it ended.
  */
 import type { Delivery, Program, ProgramEnd, Turn } from '#model'
-import { formatCallId, parseCallId } from './call-id.ts'
+import { formatCallId, parseCallId } from '#run/record'
 
 export type ProgramState = { path: string; program: Program; issued: number; end: ProgramEnd | null }
 

@@ -1,7 +1,7 @@
 /** Plays a record into the programs of its run: they get every recorded result, in its order. */
-import { hasCapabilities } from './call-definition.ts'
-import type { Journal } from './journal.ts'
-import { deliverTurn, type ProgramTurn, type RunPrograms, startTurn } from './run-programs.ts'
+import { hasCapabilities } from '#run/calls'
+import { deliverTurn, type ProgramTurn, type RunPrograms, startTurn } from '#run/program'
+import type { Journal } from '#run/record'
 
 type Player = {
   /** Resolves with the first turns of the programs that this one runs as its calls. */

@@ -1,8 +1,8 @@
 /** What a call is a call of: a tool as the run may see it, or a program that runs inside. */
 import { type IssuedCall, isCapability, type Tool } from '#model'
+import type { Journal } from '#run/record'
 import type { CallContext } from './call-context.ts'
 import { isEngineTool } from './engine-tools.ts'
-import type { Journal } from './journal.ts'
 
 /** The tools of a session are there for its own program, and for none that runs inside of it. */
 export async function definitionOf(

@@ -16,10 +16,10 @@ import {
   toText,
 } from '#model'
 import { type Chain, openSecrets, type SealedSecret, type Secrets } from '#record'
+import { mockedArguments } from '#run/calls'
+import type { Mocks } from '#run/input'
 import { narrower } from '#run/policy'
-import { mockedArguments } from './mocks.ts'
-import type { Prepared } from './prepare.ts'
-import type { Mocks } from './read-mocks.ts'
+import type { Prepared } from '#run/program'
 
 /** What is to run: a plan, or a capability that becomes one. */
 export type AskedPlan = Plan | { kind: 'capability'; id: string }

@@ -4,14 +4,11 @@
  * entered twice: nothing in here waits, and nothing calls back.
  */
 import { type AppError, type EventBodies, type ProgramEnd, toAppError } from '#model'
-import type { CallContext, RunContext } from './call-context.ts'
+import { type CallContext, type FollowUp, type OpenCall, type RunContext, stopWaiting } from '#run/calls'
+import { type ProgramState, RunPrograms } from '#run/program'
+import { cancelledBy, outcomeOf, programLate, Replay, type Stop, sandboxUnavailable, stalled } from '#run/record'
 import { Calls } from './call-lifecycle.ts'
-import type { FollowUp } from './follow-up.ts'
-import { type OpenCall, stopWaiting } from './open-call.ts'
-import { Replay } from './replay.ts'
-import { cancelledBy, outcomeOf, programLate, type Stop, sandboxUnavailable, stalled } from './run-end.ts'
 import type { RunInput, RunPhase } from './run-phase.ts'
-import { type ProgramState, RunPrograms } from './run-programs.ts'
 
 export class RunState {
   readonly calls: Calls

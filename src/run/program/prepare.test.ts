@@ -1,8 +1,8 @@
 /** A plan made ready, for a new run and for one that goes on. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Journal } from '#run/record'
 import { openBoxes } from '#sandbox'
-import type { Journal } from './journal.ts'
 import { prepare, preparedFor } from './prepare.ts'
 
 const boxes = openBoxes()

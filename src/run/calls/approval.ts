@@ -1,12 +1,12 @@
 /** What is asked of a human about a call, and what their answer means for it. */
 import { AppError, type ApprovalId, type EventBodies, type Json, newId, RawJson, splitToolId, toText } from '#model'
 import type { Chain, Secrets } from '#record'
+import { digestOf } from '#run/input'
 import type { Verdict } from '#run/policy'
+import { deadlineOf } from '#run/record'
 import type { CallContext } from './call-context.ts'
 import type { Hidden, Result } from './call-result.ts'
-import { digestOf } from './digest.ts'
 import type { CallFacts } from './open-call.ts'
-import { deadlineOf } from './time-left.ts'
 
 type Asking = Pick<CallContext, 'originsOf' | 'now' | 'budget' | 'journal' | 'policy'>
 

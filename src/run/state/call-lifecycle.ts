@@ -4,32 +4,43 @@
  * follows from it. It calls nobody back.
  */
 import { AppError, type EventBodies, type IssuedCall, isReadOnly, type ProgramEnd, type Tool, toText } from '#model'
-import { denial, expired, isAnswered, question, redactTyped, settledResult } from './approval.ts'
-import { type Spent, spend } from './budget-spent.ts'
-import type { CallContext } from './call-context.ts'
-import { isNested } from './call-definition.ts'
-import { define, edit } from './call-effect.ts'
-
-import { parseCallId } from './call-id.ts'
-import { type Conclusion, type Hidden, type Result, resolvedBody, resultOfProgram } from './call-result.ts'
-import { isTimer } from './engine-tools.ts'
-import type { FollowUp } from './follow-up.ts'
-import { openCall } from './issue.ts'
-import { delivery, type RecordedCall } from './journal.ts'
-import { judge, mayBeSent, needsNoApproval, targetOf } from './judge-call.ts'
 import {
+  type CallContext,
+  type Conclusion,
+  define,
+  denial,
   dueOf,
+  edit,
+  expired,
+  type FollowUp,
+  type Hidden,
+  isAnswered,
   isAsking,
+  isNested,
   issuedBody,
+  isTimer,
+  judge,
+  mayBeSent,
   mayResend,
+  needsNoApproval,
   type OpenCall,
+  type Outcome,
+  progressReporter,
+  question,
+  type Result,
+  redactTyped,
   reopened,
+  resolvedBody,
+  resultOfProgram,
+  settledResult,
   stopWaiting,
   type Target,
+  targetOf,
   withdrawal,
-} from './open-call.ts'
-import { progressReporter } from './report-progress.ts'
-import type { Outcome } from './tries.ts'
+} from '#run/calls'
+import { delivery, parseCallId, type RecordedCall, type Spent, spend } from '#run/record'
+
+import { openCall } from './issue.ts'
 
 const answeredHere = { outcome: 'answered', by: 'engine' } as const
 

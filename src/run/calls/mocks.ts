@@ -4,11 +4,10 @@
  */
 import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, type Stored } from '#model'
 import type { Store } from '#record'
+import { digestOf, type Mocks } from '#run/input'
 import { sampleOf } from '#run/schema'
 import type { Result } from './call-result.ts'
-import { digestOf } from './digest.ts'
 import type { CallFacts } from './open-call.ts'
-import type { Mocks } from './read-mocks.ts'
 
 export type MockedResult = { result: Result; by: 'mock' | 'record' | 'engine' }
 export type ResultSource = (call: CallFacts) => MockedResult

@@ -24,11 +24,10 @@ import {
   toAppError,
   toText,
 } from '#model'
+import type { RunContext } from '#run/calls'
 import { instantiate } from '#run/dag'
-import type { RunContext } from './call-context.ts'
-import { formatCallId } from './call-id.ts'
+import { formatCallId, type Journal } from '#run/record'
 import { editOf } from './fork.ts'
-import type { Journal } from './journal.ts'
 import type { AskedRequest, RunRequest } from './run-started.ts'
 
 /**

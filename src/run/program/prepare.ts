@@ -14,9 +14,9 @@ import {
   toText,
 } from '#model'
 import { checkDag, codeOf, dagProgram } from '#run/dag'
+import { digestOf } from '#run/input'
+import type { Journal } from '#run/record'
 import { type Boxes, type PreparedProgram, prepareProgram } from '#sandbox'
-import { digestOf } from './digest.ts'
-import type { Journal } from './journal.ts'
 
 type EngineDigest = EventBodies['run.started']['engine']
 

@@ -14,12 +14,9 @@
  * leaves, only answers are recorded, for a moment.
  */
 import type { EventBodies, IssuedCall, ProgramEnd, Tool } from '#model'
-import type { RecordedCall } from './journal.ts'
-import type { OpenCall, SendingCall } from './open-call.ts'
-import type { Replay } from './replay.ts'
-import type { Stop } from './run-end.ts'
-import type { ProgramState } from './run-programs.ts'
-import type { Outcome } from './tries.ts'
+import type { OpenCall, Outcome, SendingCall } from '#run/calls'
+import type { ProgramState } from '#run/program'
+import type { RecordedCall, Replay, Stop } from '#run/record'
 
 export type RunPhase =
   | { name: 'replaying'; replay: Replay }

@@ -27,9 +27,9 @@ import {
   RawJson,
   type Tool,
 } from '#model'
+import type { RecordedCall } from '#run/record'
 import { isEngineTool } from './engine-tools.ts'
 import { withKey } from './idempotency-key.ts'
-import type { RecordedCall } from './journal.ts'
 
 export type OpenCall = CallFacts & { state: CallState }
 
