@@ -64,7 +64,7 @@ test('a graph calls a capability as a task, and a capability may be a graph with
   const wrong = [{ id: 'sum', type: 'capability', tool: 'cap:store_sum', arguments: { by: 2 } }]
   const more = [{ id: 'no', tool: 'cap:no_such', arguments: {} }]
   await assert.rejects(execute({ implementation: { type: 'dag', tasks: [...wrong, ...more] } }), (error: Error) => {
-    assert.match(error.message, /"sum".*"key".*"no" names "cap:no_such".*no such capability/s)
+    assert.match(error.message, /"sum".*"key".*"no": Cannot call "cap:no_such".*no such capability/s)
     return true
   })
 })
