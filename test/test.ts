@@ -3,7 +3,7 @@
  * and a witness of effects.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -75,7 +75,12 @@ export function done(space: Workspace, tool: string): Effect[] {
 // biome-ignore lint/suspicious/noExplicitAny: what a command prints is looked into by assertions, member by member.
 export type Printed = any
 export type Ran = { code: number | null; killed: boolean; stdout: string; stderr: string; json: Printed }
-export type RunOptions = { input?: string | Uint8Array; killWhen?: () => boolean; env?: Record<string, string> }
+export type RunOptions = {
+  input?: string | Uint8Array
+  killWhen?: () => boolean
+  signal?: NodeJS.Signals
+  env?: Record<string, string>
+}
 
 function start(space: Workspace, args: string[], env: Record<string, string> = {}): ChildProcess {
   const base = {
@@ -90,7 +95,7 @@ function start(space: Workspace, args: string[], env: Record<string, string> = {
 
 /**
  * Runs one command to its end; `killWhen` is asked every two milliseconds whether it is time for a
- * SIGKILL.
+ * SIGKILL, or for another `signal`.
  */
 export async function metier(space: Workspace, args: string[], options: RunOptions = {}): Promise<Ran> {
   const child = start(space, args, options.env)
@@ -103,7 +108,8 @@ export async function metier(space: Workspace, args: string[], options: RunOptio
   let killed = false
   const watch = setInterval(() => {
     if (options.killWhen?.() !== true) return
-    killed = child.kill('SIGKILL')
+    clearInterval(watch)
+    killed = child.kill(options.signal ?? 'SIGKILL')
   }, 2)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearInterval(watch)
@@ -117,6 +123,31 @@ function parsed(text: string): Printed {
   } catch {
     return null
   }
+}
+
+export type Project = Workspace & { project: string }
+
+/** A folder for the agent, beside the home; `answers` are those of the model. */
+export function agentProject(t: Scope, answers: unknown[], config: object = {}): Project {
+  const space = workspace(t, { config: { mcpServers: {}, ...config } })
+  const project = join(space.folder, 'project')
+  mkdirSync(project)
+  writeFileSync(join(space.folder, 'answers.json'), JSON.stringify(answers))
+  return { ...space, project }
+}
+
+export const agentWords = (space: Project, goal: string, ...more: string[]) => [
+  'agent',
+  goal,
+  '--model',
+  `scripted:${join(space.folder, 'answers.json')}`,
+  '--workspace',
+  space.project,
+  ...more,
+]
+
+export function runAgent(space: Project, goal: string, ...more: string[]) {
+  return metier(space, agentWords(space, goal, '--json', ...more))
 }
 
 export type Served = {
@@ -173,6 +204,7 @@ export { schemaOf, teach } from './capabilities.ts'
 export * from './hosts.ts'
 export * from './model-stub.ts'
 export * from './provider-stub.ts'
+export * from './rebound-answers.ts'
 export * from './sample-record.ts'
 export type { Scope, Workspace } from './scope.ts'
 export * from './screens.ts'

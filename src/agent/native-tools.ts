@@ -1,7 +1,16 @@
 /** The verbs as a model may call them by its provider's own means; policy judges what they do. */
 
 import type { ModelTool, ToolCall } from '#agent/models'
-import { AppError, type IssuedCall, isObject, type Json, type JsonObject, programTool, toText } from '#model'
+import {
+  AppError,
+  type IssuedCall,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseCapabilityId,
+  programTool,
+  toText,
+} from '#model'
 import { loadEngine } from '#run'
 import { prepareProgram } from '#sandbox'
 
@@ -18,7 +27,7 @@ export const modelTools: ModelTool[] = [
   {
     name: 'execute',
     description:
-      'Runs a program that calls tools: implementation { type: "code", code } with the body of an async function in which tool("server:name", args) calls a tool, or { type: "dag", tasks }. `args` is what the program sees as args.',
+      'Runs a program that calls tools: implementation { type: "code", code } with the body of an async function in which tool("server:name", args) calls a tool, { type: "dag", tasks }, or { type: "capability", id } with the id of a capability that discover names. `args` is what the program sees as args.',
     input: {
       type: 'object',
       properties: { intent: text, implementation: { type: 'object' }, args: { type: 'object' } },
@@ -44,15 +53,22 @@ function programOf(args: Json): IssuedCall {
   const { implementation, args: given = {}, ...rest } = isObject(args) ? (args as JsonObject) : {}
   const unknown = Object.keys(rest).find((name) => name !== 'intent')
   if (unknown !== undefined) throw refused(unknown, 'execute takes intent, implementation and args here')
-  const { type, code, tasks } = isObject(implementation) ? (implementation as JsonObject) : {}
+  const { type, code, tasks, id } = isObject(implementation) ? (implementation as JsonObject) : {}
   const call = { tool: programTool, args: toText(given) }
   if (type === 'code' && typeof code === 'string') {
     prepareProgram(code)
     return { ...call, code }
   }
   if (type === 'dag') return { ...call, tasks: checkDag(tasks) }
-  if (type === 'capability') throw refused('implementation', 'no capability was learned yet')
-  throw refused('implementation', 'must be { type: "code", code } or { type: "dag", tasks }')
+  if (type === 'capability' && typeof id === 'string') {
+    if (parseCapabilityId(id) === null)
+      throw refused('implementation.id', 'a capability is named cap:name or cap:name@2')
+    return { ...call, tool: id }
+  }
+  throw refused(
+    'implementation',
+    'must be { type: "code", code }, { type: "dag", tasks } or { type: "capability", id }',
+  )
 }
 
 function refused(param: string, details: string): AppError {

@@ -1,11 +1,20 @@
 /** A session read from its record: its steps, its files, and what was said. */
 import type { Event, Json, JsonObject, RunStatus, Stored } from '#model'
-import { type Ran, reboundFeedback } from './feedback.ts'
+import { type Ran, reboundFeedback, type StoredOutput } from './feedback.ts'
 import type { AgentPlan } from './plan.ts'
+import { answerWords, callWords } from './session-words.ts'
 
 /** `event` is the number of the event that says so. */
 type SessionFile = { path: string; sha256: string; bytes: number; step: number; event: number }
-type Utterance = { at: string; step: number; role: 'user' | 'assistant' | 'system' | 'final'; text: string }
+type SessionOutput = StoredOutput & { step: number; event: number }
+/** `text` is what was said, whole; `does` the same in a few words. */
+type Utterance = {
+  at: string
+  step: number
+  role: 'user' | 'assistant' | 'system' | 'final'
+  text: string
+  does: string
+}
 
 export type SessionView = {
   session: string
@@ -17,6 +26,8 @@ export type SessionView = {
   tokens: { input: number; output: number }
   cost: number | null
   files: SessionFile[]
+  /** What scripts left below `/outputs`, stored as artifacts. */
+  outputs: SessionOutput[]
   said: Utterance[]
   /** Model calls that were sent more than once: each may have been asked twice. */
   repeated: { call: string; tries: number }[]
@@ -39,7 +50,8 @@ export function viewSession(events: readonly Event[], status: RunStatus, text: R
     tokens: { input: 0, output: 0 },
     cost: null,
     files: [],
-    said: [{ at: first.at, step: 0, role: 'user', text: plan.goal }],
+    outputs: [],
+    said: [{ at: first.at, step: 0, role: 'user', text: plan.goal, does: plan.goal }],
     repeated: [],
   }
   const issued = new Map<string, Issued>()
@@ -62,7 +74,7 @@ function see(view: SessionView, issued: Map<string, Issued>, event: Event, text:
     const { result, error } = event.body
     const value = result === undefined ? null : (JSON.parse(text(result)) as JsonObject)
     const said = value === null ? `${error?.code} ${error?.message}` : String(value.text ?? '')
-    view.said.push({ at: event.at, step: view.steps, role: 'final', text: said })
+    view.said.push({ at: event.at, step: view.steps, role: 'final', text: said, does: said })
   }
 }
 
@@ -72,27 +84,39 @@ function noteTry(view: SessionView, { call, attempt }: { call: string; attempt: 
 
 function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'call.resolved'>, text: Reads): void {
   const { at, n, body } = event
-  const say = (role: Utterance['role'], said: string) => view.said.push({ at, step, role, text: said })
-  if (!body.ok) return void say('system', `${tool}: ${body.error?.code} ${body.error?.message}`)
+  const say = (role: Utterance['role'], said: string, does: string) =>
+    void view.said.push({ at, step, role, text: said, does })
+  if (!body.ok) {
+    const problem = `${tool}: ${body.error?.code} ${body.error?.message}`
+    return say('system', problem, problem)
+  }
   const value = JSON.parse(text(body.value!)) as JsonObject
   if (tool.startsWith('model:')) {
     count(view, value, body.usage?.cost)
-    return void say('assistant', answerText(value))
+    return say('assistant', answerText(value), answerWords(view.plan.protocol, value))
   }
-  if (tool === 'workspace:write' || tool === 'workspace:write_step') {
-    const { path, sha256, bytes } = value as unknown as SessionFile
-    view.files = [...view.files.filter((file) => file.path !== path), { path, sha256, bytes, step, event: n }]
-    const { content } = JSON.parse(text(args)) as { content: string }
-    const isOutput = path.endsWith('/tool_output.txt')
-    return void say(
-      'system',
-      isOutput ? `System: Tool executed. Artifacts saved. Output:\n${content}` : `wrote ${path} ${sha256}`,
-    )
-  }
-  say(
-    'system',
-    tool === 'workspace:run' ? reboundFeedback('ran', value as unknown as Ran) : `${tool} ${JSON.stringify(value)}`,
-  )
+  const given = JSON.parse(text(args)) as JsonObject
+  if (tool === 'workspace:write' || tool === 'workspace:write_step') noteFile(view, value, step, n)
+  if (tool === 'workspace:run') noteOutputs(view, value as unknown as Ran, step, n)
+  say('system', systemText(tool, given, value), callWords(tool, given, value))
+}
+
+function noteFile(view: SessionView, value: JsonObject, step: number, event: number): void {
+  const { path, sha256, bytes } = value as unknown as SessionFile
+  view.files = [...view.files.filter((file) => file.path !== path), { path, sha256, bytes, step, event }]
+}
+
+function noteOutputs(view: SessionView, { artifacts = [] }: Ran, step: number, event: number): void {
+  for (const { path, artifactID, storagePath, sha256, bytes } of artifacts)
+    view.outputs.push({ path, artifactID, storagePath, sha256, bytes, step, event })
+}
+
+function systemText(tool: string, { content }: JsonObject, value: JsonObject): string {
+  if (tool === 'workspace:run') return reboundFeedback('ran', value as unknown as Ran)
+  if (tool !== 'workspace:write' && tool !== 'workspace:write_step') return `${tool} ${JSON.stringify(value)}`
+  const { path, sha256 } = value as unknown as SessionFile
+  const isOutput = path.endsWith('/tool_output.txt')
+  return isOutput ? `System: Tool executed. Artifacts saved. Output:\n${content}` : `wrote ${path} ${sha256}`
 }
 
 function answerText({ text, toolCalls }: JsonObject): string {

@@ -3,8 +3,16 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { metier, openSpace, type Workspace, whyNot, workspace } from '#test'
+import { test } from 'node:test'
+import {
+  runAgent as agent,
+  lastAnswer as last,
+  metier,
+  openSpace,
+  agentProject as project,
+  scriptAnswer as script,
+  whyNot,
+} from '#test'
 
 const skip = whyNot('os')
 
@@ -13,27 +21,6 @@ const action = (script: string, prompt = 'Go on.') => ({
   target_script: `workbench/scripts/${script}`,
   continuation_prompt: prompt,
 })
-const script = (name: string, content: string, prompt?: string) => ({
-  thought_process: `run ${name}`,
-  artifacts: [{ path: `workbench/scripts/${name}`, content }],
-  next_action: action(name, prompt),
-})
-const last = (text: string) => ({ thought_process: 'done', artifacts: [], next_action: null, final_result: text })
-
-/** A workspace of an agent, beside the home; answers are those of the model. */
-function project(t: TestContext, answers: unknown[], config: object = {}): Workspace & { project: string } {
-  const space = workspace(t, { config: { mcpServers: {}, ...config } })
-  const folder = join(space.folder, 'project')
-  mkdirSync(folder)
-  writeFileSync(join(space.folder, 'answers.json'), JSON.stringify(answers))
-  return { ...space, project: folder }
-}
-
-function agent(space: Workspace & { project: string }, goal: string, ...more: string[]) {
-  const model = `scripted:${join(space.folder, 'answers.json')}`
-  return metier(space, ['agent', goal, '--model', model, '--workspace', space.project, '--json', ...more])
-}
-
 test('a session writes, runs, hears and ends; its books verify, and one changed byte anywhere is noticed', {
   skip,
 }, async (t) => {

@@ -15,7 +15,7 @@ import {
 } from '#show/cli'
 import { type ExecuteAnswer, exportRun } from '#verbs'
 import { followSession } from './follow-session.ts'
-import { openSession, sessionRows, sessionText } from './session-text.ts'
+import { openSession, sessionRows, sessionText, statusOf } from './session-text.ts'
 
 const starting = {
   model: { type: 'string' },
@@ -40,9 +40,7 @@ export const agentCommands: Record<string, Command> = {
       const { permissions } = context.options
       const narrowing = permissions === undefined ? {} : { permissions: permissionsOf(String(permissions)) }
       const pursuit = { plan: plan as unknown as JsonObject, goal: plan.goal, ...narrowing }
-      return pursueHere(context, async (began) =>
-        (await context.verbs()).pursue(pursuit, { ...context.caller, began, signal: context.signal }),
-      )
+      return pursueHere(context, async (began) => (await context.verbs()).pursue(pursuit, { ...context.caller, began }))
     },
   },
   'agent resume': {
@@ -158,7 +156,8 @@ async function pursueHere(context: Context, move: (began: Began) => Promise<Exec
 }
 
 async function told(context: Context, answer: ExecuteAnswer, view: SessionView): Promise<number> {
-  const { status, run, error } = answer as unknown as JsonObject
+  const { run, error } = answer as unknown as JsonObject
+  const status = statusOf(answer as unknown as JsonObject)
   const result =
     status === 'done' ? (JSON.parse(await (await context.verbs()).resultText({ run })) as JsonObject) : null
   const { steps, tokens, cost, plan } = view

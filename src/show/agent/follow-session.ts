@@ -15,8 +15,9 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
     if (verbs.linesOf(session).length === 0) return
     const { projectSession } = await import('#agent')
     const record = await readSession(verbs, session)
-    for (const { step, role, text } of record.view.said.slice(told)) {
-      if (role !== 'final') context.note(`step ${step} · ${role} · ${oneLine(text)}`)
+    for (const { step, role, does } of record.view.said.slice(told)) {
+      if (role === 'assistant') context.note(`step ${step}  ${oneLine(does)}`)
+      else if (role === 'system') context.note(`        ${oneLine(does)}`)
     }
     told = record.view.said.length
     await projectSession(record)

@@ -10,17 +10,22 @@ export async function openSession(context: Context, session: string): Promise<Se
 
 export async function readSession(record: RecordVerbs, session: string): Promise<SessionRecord> {
   const { viewSession } = await import('#agent')
-  const { status } = record.answer(session)
+  const status = statusOf(record.answer(session))
   const events = record.eventsOf(session)
   if (!isSession(record, events[0])) {
     const details = 'it is a run and no session; "metier sessions" lists them'
     throw new AppError('INVALID_INPUT_PARAM', `Cannot show ${session}: ${details}`, { param: 'session', details })
   }
   return {
-    view: viewSession(events, status as RunStatus, record.memberText),
+    view: viewSession(events, status, record.memberText),
     lines: record.linesOf(session),
     blob: (blob) => record.memberText(blob),
   }
+}
+
+/** As the run's row has it: an answer says `running` of a run that nobody moves. */
+export function statusOf({ status, interrupted }: JsonObject): RunStatus {
+  return interrupted === true ? 'interrupted' : (status as RunStatus)
 }
 
 function isSession(record: RecordVerbs, first: Event | undefined): boolean {
@@ -44,7 +49,7 @@ export async function sessionRows(context: Context): Promise<JsonObject[]> {
 export function sessionText({ session, plan, status, said, files, tokens, repeated }: SessionView): string {
   const lines = [
     `session ${session} · ${status} · ${plan.protocol} · ${escapeInvisible(plan.model)} · ${plan.workspace}`,
-    ...said.map(({ at, step, role, text }) => `${at.slice(11, 19)}  ${step}  ${role}  ${oneLine(text)}`),
+    ...said.map(({ at, step, role, does }) => `${at.slice(11, 19)}  ${step}  ${role}  ${oneLine(does)}`),
     ...files.map(
       ({ path, bytes, sha256, step }) =>
         `file  ${step}  ${escapeInvisible(path)}  ${bytes} bytes  ${sha256.slice(0, 12)}`,
@@ -59,5 +64,5 @@ export function sessionText({ session, plan, status, said, files, tokens, repeat
 
 export function oneLine(text: string): string {
   const line = escapeInvisible(text.replace(/\s+/g, ' ').trim())
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+  return line.length > 240 ? `${line.slice(0, 239)}…` : line
 }
