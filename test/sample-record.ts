@@ -62,3 +62,26 @@ export async function finishSample(store: Store, calls = 1, value: Json = 7): Pr
   await chain.finish({ status: 'done', result: null, callCount: calls, ms: 5 })
   return chain.run
 }
+
+type SampleCall = { tool: string; args: Json; value?: Json; code?: string }
+
+/** A closed run of these calls, one after the other. */
+export async function closeSample(
+  store: Store,
+  calls: SampleCall[],
+  started: Partial<EventBodies['run.started']> = {},
+  status = 'done',
+) {
+  const chain = startSample(store, started)
+  for (const [at, { tool, args, value = null, code }] of calls.entries()) {
+    const call = String(at + 1)
+    const issued = { call, tool, args, effect: 'read', effectFrom: 'default', definition: null } as const
+    chain.append('call.issued', issued)
+    chain.append('call.sent', { call, attempt: 1 })
+    const error = { code: code as 'CALL_TIMEOUT', message: 'no', context: {}, fate: 'retry' } as const
+    const end = code === undefined ? { ok: true, value } : { ok: false, error }
+    chain.append('call.resolved', { call, attempt: 1, outcome: 'answered', ...end, ms: 3, by: 'upstream' })
+  }
+  await chain.finish({ status: status as 'done', result: null, callCount: calls.length, ms: 5 })
+  return chain.run
+}

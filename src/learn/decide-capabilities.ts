@@ -15,6 +15,7 @@ export type RunCall = { tool: string; definition: string | null; effect: Effect 
 export type KnownShape = Omit<RunsOfShape, 'runs'> & {
   digest: string
   subject: string | null
+  tools: readonly string[]
   runs: readonly (ShapedRun & { ms: number; ok: boolean })[]
 }
 
@@ -25,18 +26,28 @@ export function capabilitiesToLearn(
   callsOf: (run: string) => RunCall[],
 ): Learned[] {
   const learned: Learned[] = []
-  const all = () => [
-    ...known,
-    ...learned.map(({ capability: name, ...rest }) => ({ name, ...rest, status: 'candidate' as const })),
-  ]
+  const all: KnownVersion[] = [...known]
   for (const shape of shapes) {
-    const runs = shape.runs.filter(({ ok }) => ok).slice(-limits.capabilityRunsMax)
-    const draft = runs.length === 0 ? null : draftOf({ ...shape, runs })
-    if (draft === null) continue
-    const place = placeFor({ shape, runs, draft }, all())
-    if (place !== null) learned.push(learnedBody(shape, runs, draft, place, callsOf))
+    const { runs, draft } = draftOnce(shape)
+    const place = draft === null ? null : placeFor({ shape, runs, draft }, all)
+    if (draft === null || place === null) continue
+    const body = learnedBody(shape, runs, draft, place, callsOf)
+    learned.push(body)
+    all.push({ ...body, name: body.capability, status: 'candidate' })
   }
   return learned
+}
+
+const drafts = new WeakMap<KnownShape, Pick<Drafted, 'runs'> & { draft: CapabilityDraft | null }>()
+
+/** A shape stays the same object while nothing was added to it: its draft is not made again. */
+function draftOnce(shape: KnownShape) {
+  const found = drafts.get(shape)
+  if (found !== undefined) return found
+  const runs = shape.runs.filter(({ ok }) => ok).slice(-limits.capabilityRunsMax)
+  const made = { runs, draft: runs.length === 0 ? null : draftOf({ ...shape, runs }) }
+  drafts.set(shape, made)
+  return made
 }
 
 type Drafted = { shape: KnownShape; runs: KnownShape['runs']; draft: CapabilityDraft }
@@ -54,7 +65,10 @@ function placeFor({ shape, runs, draft }: Drafted, known: readonly KnownVersion[
   const newest = same.at(-1)
   if (newest !== undefined) return isWider(draft, newest) ? next(newest.name, known) : null
   const values = runs.flatMap(({ literals }) => Object.values(draft.lifted).map(([at]) => literals[at!]!))
-  const isTaken = (name: string) => known.some((one) => one.name === name && one.subject !== shape.subject)
+  // The same words about other tools are another habit, not a better program for this one.
+  const isOther = ({ subject, tools }: KnownVersion) =>
+    subject !== shape.subject || areDisjoint(Object.keys(tools), shape.tools)
+  const isTaken = (name: string) => known.some((one) => one.name === name && isOther(one))
   const intents = runs.map(({ intent }) => intent)
   const name = nameFor(intents, values, [], (one) => !isTaken(one))
   const other = own.filter((one) => one.name === name)
@@ -63,6 +77,10 @@ function placeFor({ shape, runs, draft }: Drafted, known: readonly KnownVersion[
   // does not serve any more.
   const isServed = other.some(({ status }) => status === 'verified' || status === 'candidate')
   return isServed && runs.length < limits.capabilityBetterRunsMin ? null : next(name, known)
+}
+
+function areDisjoint(left: readonly string[], right: readonly string[]): boolean {
+  return left.length > 0 && right.length > 0 && !left.some((one) => right.includes(one))
 }
 
 /** More of it varies than was known: the earlier version could not do what was done since. */

@@ -121,6 +121,7 @@ function knowledgeOf(tables: Tables): Knowledge {
     .slice(-limits.learnRunsMax)
   const all = list<Capability>('capability', () => ({})).sort((left, right) => left.version - right.version)
   const capabilities = all.filter(({ status }) => status !== 'forgotten')
+  let uses: Map<string, (Use & { of: string })[]> | undefined
   return {
     runs,
     tool: (id) => tables.tool.get(id) as ToolStats | undefined,
@@ -129,12 +130,24 @@ function knowledgeOf(tables: Tables): Knowledge {
     capabilities: () => capabilities,
     capability: (name, version) =>
       capabilities.findLast((one) => one.name === name && (version === undefined || one.version === version)),
-    shapes: () => list<Shape>('shape', (digest) => ({ digest })),
-    usesOf: (name, version) =>
-      list<Use & { of: string }>('use', useParts)
-        .filter(({ of }) => (version === undefined ? of.startsWith(`${name}@`) : of === `${name}@${version}`))
-        .map(({ of: _, ...use }) => use),
+    shapes: () => [...tables.shape].map(shapeOf),
+    usesOf: (name, version) => {
+      uses ??= Map.groupBy(list<Use & { of: string }>('use', useParts), ({ of }) => of)
+      const versions =
+        version === undefined ? [...uses.keys()].filter((of) => of.startsWith(`${name}@`)) : [`${name}@${version}`]
+      return versions.flatMap((of) => uses!.get(of) ?? []).map(({ of: _, ...use }) => use)
+    },
   }
+}
+
+const knownShapes = new WeakMap<object, Shape>()
+
+/** The same object as long as its row is the same, so that what is made of it is made once. */
+function shapeOf([digest, value]: [string, Json]): Shape {
+  const row = value as object
+  const shape = knownShapes.get(row) ?? ({ digest, ...row } as Shape)
+  knownShapes.set(row, shape)
+  return shape
 }
 
 function edgeParts(key: string): object {

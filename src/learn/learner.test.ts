@@ -5,27 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { openLearner } from '#learn'
-import type { EventBodies, Json } from '#model'
+import type { EventBodies } from '#model'
 import { homePaths, type Store } from '#record'
-import { keeper, openSample, startSample } from '#test'
-
-type Made = { tool: string; args: Json; value?: Json; code?: string }
-
-/** A closed run of these calls, one after the other. */
-async function close(store: Store, calls: Made[], started: Partial<EventBodies['run.started']> = {}, status = 'done') {
-  const chain = startSample(store, started)
-  for (const [at, { tool, args, value = null, code }] of calls.entries()) {
-    const call = String(at + 1)
-    const issued = { call, tool, args, effect: 'read', effectFrom: 'default', definition: null } as const
-    chain.append('call.issued', issued)
-    chain.append('call.sent', { call, attempt: 1 })
-    const error = { code: code as 'CALL_TIMEOUT', message: 'no', context: {}, fate: 'retry' } as const
-    const end = code === undefined ? { ok: true, value } : { ok: false, error }
-    chain.append('call.resolved', { call, attempt: 1, outcome: 'answered', ...end, ms: 3, by: 'upstream' })
-  }
-  await chain.finish({ status: status as 'done', result: null, callCount: calls.length, ms: 5 })
-  return chain.run
-}
+import { closeSample, keeper, openSample } from '#test'
 
 const code = (source: string) => ({ plan: { kind: 'code', source, digest: source } as const })
 
@@ -42,7 +24,7 @@ async function fill(store: Store, runs: number): Promise<string[]> {
       },
     ]
     const source = `const found = await mcp.shop.find({ day: '2026-01-${i}' }); return mcp.shop.refund({ id: found.id })`
-    made.push(await close(store, calls, { intent: `refund the order of day ${i}`, ...code(source) }))
+    made.push(await closeSample(store, calls, { intent: `refund the order of day ${i}`, ...code(source) }))
   }
   return made
 }
@@ -71,8 +53,8 @@ test('Learner: runs, tools and shapes are known, and a failed call teaches no ca
   const store = await openSample(t)
   const learner = openLearner({ store, enabled: true })
   await fill(store, 6)
-  await close(store, [{ tool: 'shop:find', args: {} }], { mode: 'dry-run' })
-  await close(store, [{ tool: 'shop:find', args: {}, code: 'CALL_TIMEOUT' }], { intent: null }, 'failed')
+  await closeSample(store, [{ tool: 'shop:find', args: {} }], { mode: 'dry-run' })
+  await closeSample(store, [{ tool: 'shop:find', args: {}, code: 'CALL_TIMEOUT' }], { intent: null }, 'failed')
   await learner.catchUp()
   const known = learner.knowledge()
   assert.deepEqual(
@@ -105,7 +87,7 @@ test('Learner: what one subject did is never in the shape of another', async (t)
   const learner = openLearner({ store, enabled: true })
   for (const subject of ['ada', 'bob', 'ada']) {
     const actor = { kind: 'mcp', name: `${subject} (host)`, subject } as const
-    await close(store, [{ tool: 'a:b', args: {} }], { actor, ...code('return mcp.a.b({})') })
+    await closeSample(store, [{ tool: 'a:b', args: {} }], { actor, ...code('return mcp.a.b({})') })
   }
   await learner.catchUp()
   const shapes = learner.knowledge().shapes()
@@ -187,7 +169,7 @@ test('Learner: what a human purged is in no row, and does not come back when all
   const learner = openLearner({ store, enabled: true })
   const source = (key: string) => `return mcp.shop.find({ key: '${key}' }) // ${key}`
   const find = (key: string) =>
-    close(store, [{ tool: 'shop:find', args: { key }, value: { was: key } }], {
+    closeSample(store, [{ tool: 'shop:find', args: { key }, value: { was: key } }], {
       intent: `find ${key}`,
       ...code(source(key)),
     })
@@ -205,7 +187,7 @@ test('Learner: what a human purged is in no row, and does not come back when all
   const [first, second] = [await find('quince'), await find('medlar')]
   await purge(second, { who: 'retention', from: 'engine' })
   const third = await find('sorb')
-  const alone = await close(store, [{ tool: 'shop:count', args: { key: 'quince' } }], {
+  const alone = await closeSample(store, [{ tool: 'shop:count', args: { key: 'quince' } }], {
     intent: 'count quince',
     ...code(`return mcp.shop.count({ key: 'quince' })`),
   })
