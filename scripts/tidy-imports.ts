@@ -43,6 +43,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
   run: ['explore', 'state', 'start', 'calls', 'program', 'record', 'dag', 'policy', 'structure', 'schema', 'input'],
   catalog: [
     'built-in-tools',
+    'graph-tools',
     'built-in',
     'upstream',
     'definitions',

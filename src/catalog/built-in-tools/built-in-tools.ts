@@ -1,24 +1,26 @@
 /** Every built-in tool, each in a file of its own that is named after it. */
 import type { BuiltInTool } from '#catalog/built-in'
-import { addRelationship } from './add-relationship.ts'
-import { checkTaskDependenciesCompletion } from './check-task-dependencies-completion.ts'
-import { claimReadyTask } from './claim-ready-task.ts'
-import { createMission } from './create-mission.ts'
-import { createTaskNode } from './create-task-node.ts'
-import { ensureNode } from './ensure-node.ts'
+import {
+  addRelationship,
+  checkTaskDependenciesCompletion,
+  claimReadyTask,
+  createMission,
+  createTaskNode,
+  ensureNode,
+  getTaskDetails,
+  listMissions,
+  listTasks,
+  recordFailure,
+  recordValidation,
+  removeRelationship,
+  updateMissionStatus,
+  updateTask,
+  updateTaskStatus,
+} from '#catalog/graph-tools'
 import { executeScriptInSandbox } from './execute-script-in-sandbox.ts'
 import { getArtifactInfo } from './get-artifact-info.ts'
-import { getTaskDetails } from './get-task-details.ts'
-import { listMissions } from './list-missions.ts'
-import { listTasks } from './list-tasks.ts'
-import { recordFailure } from './record-failure.ts'
-import { recordValidation } from './record-validation.ts'
-import { removeRelationship } from './remove-relationship.ts'
 import { retrieveArtifact } from './retrieve-artifact.ts'
 import { storeArtifact } from './store-artifact.ts'
-import { updateMissionStatus } from './update-mission-status.ts'
-import { updateTask } from './update-task.ts'
-import { updateTaskStatus } from './update-task-status.ts'
 
 export const builtInTools: readonly BuiltInTool[] = [
   createMission,

@@ -1,8 +1,8 @@
 /** metier:get_artifact_info: what the graph knows of a stored file. */
+
+import { errors, example, graphTool, string, strings } from '#catalog/graph-tools'
 import type { JsonObject } from '#model'
 import { getArtifact } from '#tasks'
-import { errors, example, string, strings } from './graph-schema.ts'
-import { graphTool } from './graph-tool.ts'
 
 const members = {
   ID: string,

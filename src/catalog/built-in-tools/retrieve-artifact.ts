@@ -1,9 +1,8 @@
 /** metier:retrieve_artifact: the content of a stored file, a page at a time. */
 import type { Call, Parts } from '#catalog/built-in'
+import { errors, example, integer, string, toolFrom } from '#catalog/graph-tools'
 import { AppError, type Json, type JsonObject, limits } from '#model'
 import { inToolWords, invalid, readPage } from './artifact-content.ts'
-import { errors, example, integer, string } from './graph-schema.ts'
-import { toolFrom } from './graph-tool.ts'
 
 const members = {
   artifactID: string,

@@ -1,11 +1,10 @@
 /** metier:store_artifact: a file that a mission or a task owns. */
 import { Readable } from 'node:stream'
 import type { Parts } from '#catalog/built-in'
+import { errors, example, graphTool, integer, string } from '#catalog/graph-tools'
 import { type ArtifactId, type JsonObject, limits, uuidOf } from '#model'
 import { artifactRelationships, type Caller, findOwner, recordArtifact, type TaskGraph } from '#tasks'
 import { contentOf, inToolWords, invalid } from './artifact-content.ts'
-import { errors, example, integer, string } from './graph-schema.ts'
-import { graphTool } from './graph-tool.ts'
 
 const from: JsonObject = {
   type: 'object',
