@@ -37,14 +37,14 @@ export function auditSession(workspace: string, session: string): Link[] {
     return JSON.parse(bytes.toString())
   }
   const events = lines.map((line) => withBlobs(JSON.parse(line), blob))
-  const { links, calls, said, files } = reconstruct(events, session)
+  const { links, calls, said, files, outputs } = reconstruct(events, session)
   checkProtocol(events, calls)
   for (const { path, sha256: digest } of files)
     assert.equal(sha256(read(path)), digest, `${path} is not what the session wrote`)
   const { at: startedAt, body } = events[0]
   const last = events.at(-1)
   const endedAt = last.type === 'run.finished' ? last.at : null
-  const manifest = { session, startedAt, endedAt, instruction: body.plan.source.goal, files, head }
+  const manifest = { session, startedAt, endedAt, instruction: body.plan.source.goal, files, outputs, head }
   assert.equal(manifestText, `${JSON.stringify(manifest, null, 2)}\n`, 'the manifest does not follow from the ledger')
   checkTranscript(read, session, said)
   return links
@@ -69,6 +69,7 @@ function reconstruct(events: Any[], session: string) {
   const links: Link[] = [{ step: 0, what: 'instruction', detail: goal }]
   const said: Said[] = [{ at, step: 0, role: 'user', text: goal }]
   let files: Any[] = []
+  const outputs: Any[] = []
   let step = 0
   for (const [index, { run, n, type, at, body }] of events.entries()) {
     assert.deepEqual([run, n], [session, index + 1], 'an event is out of its place')
@@ -81,6 +82,8 @@ function reconstruct(events: Any[], session: string) {
       Object.assign(call, body.ok ? { value: body.value, n, at } : { error: body.error, n, at })
       links.push(linkOf(call))
       said.push({ at, step: call.step, ...wordsOf(call) })
+      for (const { path, artifactID, storagePath, sha256, bytes } of call.value?.artifacts ?? [])
+        outputs.push({ path, artifactID, storagePath, sha256, bytes, step: call.step, event: n })
       if (call.value && call.tool.startsWith('workspace:write')) {
         const { path, sha256, bytes } = call.value
         assert.equal(sha256, digestOf(call.args), `${path} was written with another content than was asked for`)
@@ -93,7 +96,7 @@ function reconstruct(events: Any[], session: string) {
       said.push({ at, step, role: 'final', text })
     }
   }
-  return { links, said, files, calls: [...calls.values()] }
+  return { links, said, files, outputs, calls: [...calls.values()] }
 }
 
 function digestOf({ content, encoding = 'utf8' }: Any): string {

@@ -2,7 +2,9 @@
  * The books of a session in its workspace: ledger, manifest and transcript. Projections of the
  * record, written after it is durable, with its times; written again they are the same.
  */
+import { createHash } from 'node:crypto'
 import { type Stored, sha256 } from '#model'
+import type { Artifacts } from '#verbs'
 import type { SessionView } from './session-view.ts'
 import { appendPlain, readPlain, replacePlain } from './workspace-files.ts'
 
@@ -84,8 +86,8 @@ const ledgerPath = ({ session }: SessionView) => `ledger/session_${session}.json
 const manifestPath = ({ session }: SessionView) => `manifests/session_${session}_manifest.json`
 
 function manifestText({ view, lines }: SessionRecord): string {
-  const { session, startedAt, endedAt, plan, files } = view
-  const manifest = { session, startedAt, endedAt, instruction: plan.goal, files, head: headOf(lines) }
+  const { session, startedAt, endedAt, plan, files, outputs } = view
+  const manifest = { session, startedAt, endedAt, instruction: plan.goal, files, outputs, head: headOf(lines) }
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
@@ -105,7 +107,10 @@ function blobsOf(lines: readonly string[]): Blob[] {
 type Difference = { file: string; problem: string }
 
 /** The first thing in which the books or the files differ from the record; null where none does. */
-export async function verifySession(record: SessionRecord): Promise<Difference | null> {
+export async function verifySession(
+  record: SessionRecord,
+  artifacts: () => Promise<Artifacts>,
+): Promise<Difference | null> {
   const { view, lines } = record
   const root = view.plan.workspace
   const expected: [string, string][] = [
@@ -118,7 +123,8 @@ export async function verifySession(record: SessionRecord): Promise<Difference |
     if (there === null) return { file, problem: 'is missing' }
     if (there.toString() !== text) return { file, problem: differenceOf(there.toString(), text) }
   }
-  return (await verifyTranscript(root, view)) ?? verifyFiles(root, view)
+  const difference = (await verifyTranscript(root, view)) ?? (await verifyFiles(root, view))
+  return difference ?? verifyOutputs(view, artifacts)
 }
 
 function differenceOf(there: string, text: string): string {
@@ -143,4 +149,29 @@ async function verifyFiles(root: string, { files }: SessionView): Promise<Differ
     if (sha256(bytes) !== digest) return { file, problem: 'is not what the session wrote' }
   }
   return null
+}
+
+/** Read from where artifacts are stored, whole. */
+async function verifyOutputs(
+  { outputs }: SessionView,
+  artifacts: () => Promise<Artifacts>,
+): Promise<Difference | null> {
+  for (const { storagePath: file, sha256: digest } of outputs) {
+    const stored = await (await artifacts()).get(file)
+    if (stored === null) return { file, problem: 'is missing' }
+    const hash = createHash('sha256')
+    const isRead = await readInto(hash, stored.content)
+    if (!isRead || hash.digest('hex') !== digest) return { file, problem: 'is not what the script left' }
+  }
+  return null
+}
+
+/** False where the store notices itself that it is not what was stored. */
+async function readInto(hash: ReturnType<typeof createHash>, content: AsyncIterable<Uint8Array>): Promise<boolean> {
+  try {
+    for await (const chunk of content) hash.update(chunk)
+    return true
+  } catch {
+    return false
+  }
 }

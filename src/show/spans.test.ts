@@ -91,3 +91,28 @@ test('readTelemetry() follows the variables of OpenTelemetry', () => {
     attributes: { a: '1', b: '2' },
   })
 })
+
+test('traceOf() shows a session as an agent that chats with its model', () => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const run = '01a1e732-5ca5-7929-b472-dcdde982c572'
+  const value = { text: 'x', usage: { inputTokens: 7, outputTokens: 3, costUsd: null } }
+  const bodies = [
+    ['run.started', {}],
+    ['call.issued', { call: '1', tool: 'model:compatible:small@http://127.0.0.1:1/v1' }],
+    ['call.resolved', { call: '1', attempt: 1, outcome: 'answered', ok: true, value }],
+  ] as const
+  const events = bodies.map(([type, body], index) => ({ run, n: index + 1, at, type, body })) as unknown as Event[]
+  const { resourceSpans } = traceOf(events, { service: 'test', attributes: {} }) as Trace
+  const [root, chat] = resourceSpans[0]!.scopeSpans[0]!.spans as (Span & { attributes: { key: string }[] })[]
+  assert.deepEqual([root!.name, chat!.name], ['invoke_agent metier', 'chat small@http://127.0.0.1:1/v1'])
+  assert.deepEqual(
+    chat!.attributes.filter(({ key }) => key.startsWith('gen_ai.')),
+    [
+      { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
+      { key: 'gen_ai.provider.name', value: { stringValue: 'compatible' } },
+      { key: 'gen_ai.request.model', value: { stringValue: 'small@http://127.0.0.1:1/v1' } },
+      { key: 'gen_ai.usage.input_tokens', value: { intValue: '7' } },
+      { key: 'gen_ai.usage.output_tokens', value: { intValue: '3' } },
+    ],
+  )
+})

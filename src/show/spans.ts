@@ -2,7 +2,7 @@
  * A run as OpenTelemetry spans, read from its record: one for the run, in the trace that it was
  * asked for in, one for each call.
  */
-import { type Event, parseTraceparent, programTool, type RunId, spanIdOf, timerTool } from '#model'
+import { type Event, parseTraceparent, programTool, type RunId, sessionServers, spanIdOf, timerTool } from '#model'
 
 export type Telemetry = {
   endpoint: string
@@ -53,12 +53,12 @@ function rootSpan(run: RunId, events: Event[]): Span {
     traceId: asked?.trace ?? traceId(run),
     spanId: spanIdOf(run),
     ...(asked && { parentSpanId: asked.parent }),
-    name: 'invoke_workflow execute',
+    name: isSession(events) ? 'invoke_agent metier' : 'invoke_workflow execute',
     kind: internal,
     startTimeUnixNano: nanoseconds(first.at),
     endTimeUnixNano: nanoseconds(last.at),
     attributes: attributesOf({
-      'gen_ai.operation.name': 'invoke_workflow',
+      'gen_ai.operation.name': isSession(events) ? 'invoke_agent' : 'invoke_workflow',
       'metier.run': run,
       'metier.status': end?.status ?? 'suspended',
       'metier.calls': end?.callCount ?? 0,
@@ -67,6 +67,15 @@ function rootSpan(run: RunId, events: Event[]): Span {
     ...tracedEvents(events),
     status: statusOf(end?.error),
   }
+}
+
+/** Only the agent's own loop can ask a model. */
+function isSession(events: Event[]): boolean {
+  return events.some(({ type, body }) => type === 'call.issued' && isModelCall((body as { tool: string }).tool))
+}
+
+function isModelCall(tool: string): boolean {
+  return tool.startsWith(`${sessionServers[0]}:`)
 }
 
 /** Pure operations take no time of their own: they are moments of the run. */
@@ -108,15 +117,12 @@ function callSpan(root: Span, run: RunId, { at, body }: Event<'call.resolved'>, 
     traceId: root.traceId,
     spanId: spanIdOf(run, body.call),
     parentSpanId: above === '' ? root.spanId : spanIdOf(run, above),
-    name: isOurs ? tool : `tools/call ${tool}`,
+    name: isModelCall(tool) ? `chat ${modelOf(tool).name}` : isOurs ? tool : `tools/call ${tool}`,
     kind: isOurs ? internal : client,
     startTimeUnixNano: nanoseconds(began),
     endTimeUnixNano: nanoseconds(at),
     attributes: attributesOf({
-      ...(isOurs ? {} : { 'mcp.method.name': 'tools/call' }),
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': tool,
-      'gen_ai.tool.call.id': body.call,
+      ...(isModelCall(tool) ? chatAttributes(tool, body) : toolAttributes(tool, body.call, isOurs)),
       'metier.outcome': body.outcome,
       'metier.attempt': body.attempt,
       ...(body.error === undefined
@@ -125,6 +131,34 @@ function callSpan(root: Span, run: RunId, { at, body }: Event<'call.resolved'>, 
     }),
     status: statusOf(body.error),
   }
+}
+
+function toolAttributes(tool: string, call: string, isOurs: boolean): Record<string, string> {
+  return {
+    ...(isOurs ? {} : { 'mcp.method.name': 'tools/call' }),
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': tool,
+    'gen_ai.tool.call.id': call,
+  }
+}
+
+/** Tokens are left out where the answer stands outside of its event, or does not say. */
+function chatAttributes(tool: string, { value }: Event<'call.resolved'>['body']): Record<string, string | number> {
+  const { provider, name } = modelOf(tool)
+  const { inputTokens, outputTokens } = (value as { usage?: Record<string, number | null> } | undefined)?.usage ?? {}
+  return {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': name,
+    ...(typeof inputTokens === 'number' && { 'gen_ai.usage.input_tokens': inputTokens }),
+    ...(typeof outputTokens === 'number' && { 'gen_ai.usage.output_tokens': outputTokens }),
+  }
+}
+
+/** `model:PROVIDER:NAME`. */
+function modelOf(tool: string): { provider: string; name: string } {
+  const [, provider = '', ...name] = tool.split(':')
+  return { provider, name: name.join(':') }
 }
 
 function statusOf(error: { message: string } | undefined): Span['status'] {

@@ -3,7 +3,7 @@
  * finds the whole chain, and notices one changed byte in any file.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { auditSession, metier, root, whyNot, workspace } from '#test'
@@ -64,6 +64,20 @@ for (const protocol of ['rebound', 'tool_code'] as const) {
     )
     for (const { parentPath, name } of files) noticed(join(parentPath, name), () => auditSession(project, session))
     auditSession(project, session)
+    const manifest = JSON.parse(readFileSync(join(project, 'manifests', `session_${session}_manifest.json`), 'utf8'))
+    assert.deepEqual(
+      manifest.outputs.map(({ path, bytes, step }: { path: string; bytes: number; step: number }) => [
+        path,
+        bytes,
+        step,
+      ]),
+      [['/outputs/kept.txt', 4, 1]],
+    )
+    const verify = () => metier(space, ['session', 'verify', session, '--json'])
+    assert.equal((await verify()).code, 0)
+    rmSync(join(space.home, 'artifacts'), { recursive: true })
+    const { code, json: found } = await verify()
+    assert.deepEqual([code, found.difference], [7, { file: manifest.outputs[0].storagePath, problem: 'is missing' }])
   })
 }
 

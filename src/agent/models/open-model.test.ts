@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { type Message, modelSecrets, openModel, problemOfAnswer, reachable } from '#agent/models'
+import { type Message, openModel, problemOfAnswer, reachable } from '#agent/models'
 import { parseConfig } from '#model'
 import { freePort, providerStub, temporaryFolder } from '#test'
 import { parseModelName } from './model-name.ts'
@@ -122,33 +122,14 @@ test('problemOfAnswer() names the place and what is expected there', () => {
   assert.equal(problemOfAnswer(schema, []), 'the answer must be a JSON object')
 })
 
-test('keys join the known secrets from the file and from the usual variables', (t) => {
+test('keys join the known secrets from the file and from the usual variables', () => {
   const env = { ANTHROPIC_API_KEY: 'anthropic-key-1', MINE: 'my-own-key-22', OPENAI_API_KEY: 'openai-key-333' }
   const config = configOf({ providers: { openai: { apiKey: '${MINE}' }, compatible: { apiKey: '${UNSET}' } } }, env)
   const { anthropic, openai, compatible } = config.providers
   assert.deepEqual([anthropic.apiKey, openai.apiKey, compatible.apiKey], ['anthropic-key-1', 'my-own-key-22', null])
-  for (const secret of ['anthropic-key-1', 'my-own-key-22']) assert.ok(config.knownSecrets.includes(secret))
+  for (const secret of ['anthropic-key-1', 'my-own-key-22', 'openai-key-333'])
+    assert.ok(config.knownSecrets.includes(secret))
   assert.deepEqual(config.unsetVariables, ['UNSET'])
-  const home = temporaryFolder(t)
-  const file = join(home, 'credentials')
-  writeFileSync(file, '[default]\naws_access_key_id = AKIA12345678\naws_secret_access_key=abc/def+ghi=\n')
-  const aws = {
-    AWS_SECRET_ACCESS_KEY: 'from-variable',
-    AWS_SESSION_TOKEN: 'session-token',
-    AWS_SHARED_CREDENTIALS_FILE: file,
-  }
-  const secrets = modelSecrets(config, { ...env, ...aws })
-  const all = [
-    'anthropic-key-1',
-    'my-own-key-22',
-    'openai-key-333',
-    'from-variable',
-    'session-token',
-    'AKIA12345678',
-    'abc/def+ghi=',
-  ]
-  assert.deepEqual(secrets.toSorted(), all.toSorted())
-  assert.deepEqual(modelSecrets(configOf(), { HOME: join(home, 'none') }), [])
 })
 
 test('reachable() lists models of what answers, and spends nothing', async (t) => {

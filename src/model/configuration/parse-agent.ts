@@ -37,7 +37,9 @@ function readProvider(expansion: Expansion, fields: Fields, name: ProviderName):
   const key = written === null ? variable && expansion.env[variable] : expand(expansion, written)
   // A variable that is not set leaves its name behind, which is no key.
   const apiKey = key && !/^\$\{[^}]*\}$/.test(key) ? key : null
-  if (apiKey !== null) collectSecrets(expansion, [['apiKey', apiKey]])
+  // Also where the file names another: neither may reach the record.
+  for (const secret of [apiKey, variable && expansion.env[variable]])
+    if (secret) collectSecrets(expansion, [['apiKey', secret]])
   const baseUrl = textOrNull(fields, 'baseUrl')
   const address = baseUrl === null ? null : expand(expansion, baseUrl).replace(/\/+$/, '')
   if (address !== null && (!/^https?:\/\//.test(address) || !URL.canParse(address)))

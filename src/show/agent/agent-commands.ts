@@ -13,7 +13,7 @@ import {
   shortId,
   UsageError,
 } from '#show/cli'
-import { type ExecuteAnswer, exportRun } from '#verbs'
+import { type ExecuteAnswer, exportRun, openArtifacts } from '#verbs'
 import { followSession } from './follow-session.ts'
 import { openSession, sessionRows, sessionText, statusOf } from './session-text.ts'
 
@@ -123,11 +123,13 @@ async function verify(context: Context): Promise<number> {
   const session = context.words[0]!
   const record = await openSession(context, session)
   const { ok } = (await (await context.record()).ledger(session)) as unknown as { ok: boolean }
-  const difference = ok ? await verifySession(record) : { file: 'the record', problem: 'its chain is broken' }
+  const difference = ok
+    ? await verifySession(record, () => openArtifacts(context.config))
+    : { file: 'the record', problem: 'its chain is broken' }
   const answer = {
     ok: difference === null,
     session,
-    files: record.view.files.length,
+    files: record.view.files.length + record.view.outputs.length,
     ...(difference && { difference }),
   }
   if (context.json) context.print(JSON.stringify(answer))
