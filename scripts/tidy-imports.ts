@@ -40,6 +40,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
   gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
   agent: ['models'],
   verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'input'],
+  learn: ['graph', 'capabilities', 'suggestion', 'intents', 'fields', 'lessons', 'models', 'text'],
   run: ['explore', 'state', 'start', 'calls', 'program', 'record', 'dag', 'policy', 'structure', 'schema', 'input'],
   catalog: [
     'built-in-tools',
@@ -57,6 +58,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
     'tool-server',
   ],
   sandbox: ['server-box', 'prepare', 'script', 'script-box', 'host'],
+  tasks: ['projection', 'database', 'terms'],
   model: ['configuration', 'terms', 'primitives', 'limits'],
   record: ['export', 'verify', 'writer', 'ledger', 'secrets', 'artifacts', 'disk'],
 }

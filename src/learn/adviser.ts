@@ -4,24 +4,26 @@
  * follows what is known as that grows, and reads nothing of other subjects unless that is shared.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Json, type JsonObject, LruCache, limits } from '#model'
-import { bindArguments } from './bind-arguments.ts'
-import type { Capability } from './capability-status.ts'
+import { argumentsOfRun, type Capability, draftOf } from '#learn/capabilities'
+import type { Edge, Example, Knowledge, PastRun, Shape } from '#learn/graph'
 import {
+  bindArguments,
   type Confidence,
   clipped,
   type Foreseen,
   fitConfidence,
   foresee,
+  type Hints,
+  hintsOf,
   type Outcome,
+  openPastIntents,
   outcomesOf,
+  type PastIntent,
+  readIntent,
+  recallIntent,
   type ToolHabit,
-} from './foresee.ts'
-import type { Edge, Example, Knowledge, PastRun, Shape } from './knowledge.ts'
-import { argumentsOfRun, draftOf } from './make-capability.ts'
-import { openPastIntents, type PastIntent } from './past-intents.ts'
-import { type Hints, hintsOf } from './rank-history.ts'
-import { readIntent, recallIntent } from './recall-intent.ts'
+} from '#learn/intents'
+import { type Json, type JsonObject, LruCache, limits } from '#model'
 
 /** Who asks: of which subject, and which servers are configured for them. */
 export type Asker = { subject: string | null; servers: ReadonlySet<string> }

@@ -1,10 +1,18 @@
 /** Claiming: one ready task becomes one agent's, in one step, however many ask at once. */
 import { limits } from '#model'
-import { nameList, nodeId } from './check.ts'
+import type { GraphWriter, TaskQuery } from '#tasks/database'
+import {
+  type AgentStatus,
+  completedStatuses,
+  ends,
+  type GraphNode,
+  nameList,
+  nodeId,
+  type TaskInfo,
+  type TaskStatus,
+  taskInfo,
+} from '#tasks/terms'
 import { type Caller, change, lockedNode, type TaskGraph } from './graph.ts'
-import { type AgentStatus, completedStatuses, type GraphNode, type TaskInfo, type TaskStatus } from './node.ts'
-import type { GraphWriter, TaskQuery } from './store.ts'
-import { ends, taskInfo } from './task-info.ts'
 
 export async function claimReadyTask(
   graph: TaskGraph,

@@ -4,9 +4,8 @@
  * and changes nothing.
  */
 import { type Json, toText, uuidOf } from '#model'
-import { invalid, notFound, ofRun } from './errors.ts'
-import type { GraphNode, NodeKind } from './node.ts'
-import type { GraphReader, GraphStore, GraphWriter } from './store.ts'
+import type { GraphReader, GraphStore, GraphWriter } from '#tasks/database'
+import { type GraphNode, invalid, type NodeKind, notFound, ofRun } from '#tasks/terms'
 
 export type TaskGraph = { store: GraphStore; now(): Date }
 

@@ -1,12 +1,20 @@
 /** Relationships between nodes, with the rules of each type held under concurrent writers. */
 import { AppError } from '#model'
-import { nodeId, relationshipType } from './check.ts'
-import { invalid, notFound, ofRun, violation } from './errors.ts'
+import type { GraphWriter } from '#tasks/database'
+import {
+  ends,
+  type GraphNode,
+  invalid,
+  nodeId,
+  notFound,
+  ofRun,
+  parentOf,
+  type RelationshipType,
+  relationshipRules,
+  relationshipType,
+  violation,
+} from '#tasks/terms'
 import { type Caller, change, type TaskGraph } from './graph.ts'
-import type { GraphNode, RelationshipType } from './node.ts'
-import { relationshipRules } from './relationships.ts'
-import type { GraphWriter } from './store.ts'
-import { ends, parentOf } from './task-info.ts'
 
 type LinkArguments = { fromNodeID?: unknown; toNodeID?: unknown; relationshipType?: unknown }
 

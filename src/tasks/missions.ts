@@ -2,11 +2,22 @@
  * Missions: created, listed with the state of their tasks, and moved from one status to another.
  */
 import { limits } from '#model'
-import { checkExpected, nodeId, nodeName, oneOf, optionalText, page } from './check.ts'
+import type { GraphReader } from '#tasks/database'
+import {
+  checkExpected,
+  type MissionInfo,
+  type MissionStatus,
+  missionInfo,
+  missionStatuses,
+  nodeId,
+  nodeName,
+  oneOf,
+  optionalText,
+  page,
+  type TaskInfo,
+  taskInfo,
+} from '#tasks/terms'
 import { type Caller, change, lockedNode, newNode, read, type TaskGraph } from './graph.ts'
-import { type MissionInfo, type MissionStatus, missionStatuses, type TaskInfo } from './node.ts'
-import type { GraphReader } from './store.ts'
-import { missionInfo, taskInfo } from './task-info.ts'
 
 export async function createMission(
   graph: TaskGraph,

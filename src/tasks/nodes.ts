@@ -2,11 +2,23 @@
  * Nodes beside missions and tasks: those known by name, what was found of a task, and artifacts.
  */
 import { limits } from '#model'
-import { namedId, nodeId, nodeName, oneOf, optionalText, requiredText } from './check.ts'
-import { invalid, notFound } from './errors.ts'
+import {
+  type AgentStatus,
+  type ArtifactInfo,
+  artifactInfo,
+  invalid,
+  type NodeKind,
+  namedId,
+  namedKinds,
+  nodeId,
+  nodeName,
+  notFound,
+  oneOf,
+  optionalText,
+  type RelationshipType,
+  requiredText,
+} from '#tasks/terms'
 import { type Caller, change, lockedNode, newNode, read, type TaskGraph } from './graph.ts'
-import { type AgentStatus, type ArtifactInfo, type NodeKind, namedKinds, type RelationshipType } from './node.ts'
-import { artifactInfo } from './task-info.ts'
 
 /** The node of this kind and name, which is created where there is none. */
 export async function ensureNode(

@@ -1,12 +1,28 @@
 /** Single tasks: created under a parent, read whole, listed, and changed. */
 import { limits } from '#model'
-import { checkExpected, nodeId, nodeName, oneOf, optionalText, page, priorityOf, requiredText } from './check.ts'
+import type { GraphReader } from '#tasks/database'
+import {
+  checkExpected,
+  completedStatuses,
+  ends,
+  type GraphNode,
+  invalid,
+  nodeId,
+  nodeName,
+  notFound,
+  ofRun,
+  oneOf,
+  optionalText,
+  page,
+  priorityOf,
+  requiredText,
+  type TaskInfo,
+  type TaskStatus,
+  taskInfo,
+  taskStatuses,
+} from '#tasks/terms'
 import { settleAgent } from './claim.ts'
-import { invalid, notFound, ofRun } from './errors.ts'
 import { type Caller, change, lockedNode, newNode, present, read, type TaskGraph } from './graph.ts'
-import { completedStatuses, type GraphNode, type TaskInfo, type TaskStatus, taskStatuses } from './node.ts'
-import type { GraphReader } from './store.ts'
-import { ends, taskInfo } from './task-info.ts'
 
 export async function createTask(
   graph: TaskGraph,

@@ -5,18 +5,21 @@
  * graph as it was.
  */
 
-export { claimReadyTask } from './claim.ts'
-export { type Caller, newestNodes, openTaskGraph, type TaskGraph } from './graph.ts'
-export { addRelationship, removeRelationship } from './link.ts'
-export { createMission, getMission, listMissions, updateMissionStatus } from './missions.ts'
+export { type GraphAddress, type GraphStore, graphIdentity, openGraphStore } from '#tasks/database'
+export { openProjection, type PlannedTask, type Projection, projectionLag, type RunSource } from '#tasks/projection'
 export {
   type MissionInfo,
   missionStatuses,
   namedKinds,
+  relationshipRules,
   relationshipTypes,
   type TaskInfo,
   taskStatuses,
-} from './node.ts'
+} from '#tasks/terms'
+export { claimReadyTask } from './claim.ts'
+export { type Caller, newestNodes, openTaskGraph, type TaskGraph } from './graph.ts'
+export { addRelationship, removeRelationship } from './link.ts'
+export { createMission, getMission, listMissions, updateMissionStatus } from './missions.ts'
 export {
   artifactRelationships,
   ensureNode,
@@ -26,11 +29,6 @@ export {
   recordFailure,
   recordValidation,
 } from './nodes.ts'
-export { type GraphAddress, graphIdentity, openGraphStore } from './open-store.ts'
-export { openProjection, type Projection, projectionLag } from './projection.ts'
-export { relationshipRules } from './relationships.ts'
-export type { PlannedTask, RunSource } from './run-graph.ts'
-export type { GraphStore } from './store.ts'
 export {
   createTask,
   dependenciesCompleted,

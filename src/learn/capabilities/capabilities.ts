@@ -1,0 +1,14 @@
+/**
+ * Programs and graphs that ran well become procedures: their parameters, names, status and
+ * verification.
+ */
+export { applyToCapabilities, type Capability, capabilityEvents, idOf } from './capability-status.ts'
+export {
+  capabilitiesToDemote,
+  capabilitiesToLearn,
+  type KnownShape,
+  posteriorOf,
+  type RunCall,
+} from './decide-capabilities.ts'
+export { argumentsOfRun, draftOf } from './make-capability.ts'
+export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'

@@ -1,0 +1,9 @@
+/**
+ * The record folded into rows, the edges between tools that they amount to, and both
+ * views of them.
+ */
+export { edgeWeight } from './edge.ts'
+export { definitionView, type GraphView } from './graph-view.ts'
+export type { Edge, Example, Knowledge, PastRun, Shape } from './knowledge.ts'
+export { type Learner, openLearner } from './learner.ts'
+export { showLesson, viewOfRun } from './run-lesson.ts'

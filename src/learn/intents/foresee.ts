@@ -1,0 +1,119 @@
+/**
+ * Which tools an intent will need, from what was done before: the habit that it recalls, else the
+ * set of tools that near intents speak for; with the probability that it is exactly these, which is
+ * fitted on this home's own past, each run being foreseen from the others.
+ */
+
+import { fitLogistic, type Logistic, predictLogistic } from '#learn/models'
+import { limits } from '#model'
+import type { NearIntent, PastIntent, PastIntents } from './past-intents.ts'
+import { historyVotes } from './rank-history.ts'
+import { type Habit, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
+
+/** A habit and the tools that it uses. */
+export type ToolHabit = Habit & { tools: readonly string[] }
+
+export type Foreseen = {
+  tools: readonly string[]
+  habit: string | null
+  near: NearIntent[]
+  /** What tells whether the set is exactly right. */
+  features: number[]
+}
+
+const recallMin = 0.5
+const l2 = 2
+const likenessPower = 3
+
+export function foresee(
+  intent: string,
+  past: PastIntents,
+  habits: readonly ToolHabit[],
+  accepts?: (past: PastIntent) => boolean,
+): Foreseen {
+  const near = past.nearest(intent, accepts)
+  const [first, second] = habits.length === 0 ? [] : recallIntent(readIntent(clipped(intent)), habits)
+  const recalled = first !== undefined && first.confidence >= recallMin ? first : undefined
+  const habit = habits.find(({ id }) => id === recalled?.id)
+  const tools = habit?.tools ?? likeliestSet(near)
+  const weights = near.map(({ likeness }) => likeness ** likenessPower)
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
+  const support = near.reduce((sum, one, at) => sum + (isSameSet(one.past.tools, tools) ? weights[at]! : 0), 0) / total
+  const [most, next] = [first?.confidence ?? 0, second?.confidence ?? 0]
+  const features = [support, near[0]?.likeness ?? 0, most, most - next, Number(recalled !== undefined)]
+  return { tools, habit: recalled?.id ?? null, near, features }
+}
+
+export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCharactersMax)
+
+/** Of the sets that near intents used, and what most of them used, the best by expected F1. */
+function likeliestSet(near: readonly NearIntent[]): readonly string[] {
+  const top = near[0]?.likeness ?? 1
+  const shares = new Map([...historyVotes(near)].map(([tool, vote]) => [tool, vote / top]))
+  const all = [...shares.values()].reduce((sum, share) => sum + share, 0)
+  const ranked = [...shares.keys()].sort((a, b) => shares.get(b)! - shares.get(a)!)
+  const sets = [...near.map(({ past }) => past.tools), ...[1, 2, 3].map((count) => ranked.slice(0, count))]
+  let best: { tools: readonly string[]; score: number } = { tools: [], score: 0 }
+  for (const tools of sets) {
+    const hits = tools.reduce((sum, tool) => sum + (shares.get(tool) ?? 0), 0)
+    const score = (2 * hits) / (tools.length + all)
+    if (score > best.score) best = { tools, score }
+  }
+  return best.tools
+}
+
+function isSameSet(left: readonly string[], right: readonly string[]): boolean {
+  return new Set(left).symmetricDifference(new Set(right)).size === 0
+}
+
+export type Outcome = { features: number[]; isRight: boolean }
+export type Confidence = { of(foreseen: Foreseen): number; outcomes: { confidence: number; isRight: boolean }[] }
+
+/**
+ * The newest past intents, each foreseen without itself; and one of each set of tools without all
+ * that used the set: an intent unlike all others is part of what a home sees.
+ */
+export function* outcomesOf(past: PastIntents, habits: readonly ToolHabit[]): Generator<Outcome> {
+  const sets = new Set<string>()
+  for (const own of past.all().slice(-limits.learnOutcomesMax)) {
+    const intent = own.stems.join(' ')
+    const without = (other: PastIntent) => other !== own || own.done + own.failed > 1
+    yield outcome(foresee(intent, past, withoutIntent(habits, own), without), own)
+    const key = [...own.tools].sort().join()
+    if (sets.has(key)) continue
+    sets.add(key)
+    const others = habits.filter(({ tools }) => !isSameSet(tools, own.tools))
+    yield outcome(
+      foresee(intent, past, others, (other) => !isSameSet(other.tools, own.tools)),
+      own,
+    )
+  }
+}
+
+const outcome = (foreseen: Foreseen, own: PastIntent): Outcome => ({
+  features: foreseen.features,
+  isRight: isSameSet(foreseen.tools, own.tools),
+})
+
+const withoutIntent = (habits: readonly ToolHabit[], own: PastIntent) => {
+  const isOwn = ({ stems }: ReadIntent) => stems.symmetricDifference(new Set(own.stems)).size === 0
+  return habits.flatMap((habit) => {
+    const intents = habit.intents.filter((intent) => !isOwn(intent))
+    return intents.length === 0 ? [] : [{ ...habit, intents }]
+  })
+}
+
+/** Never above what the number of cases allows: of n, all of them right, (n + 1) / (n + 2). */
+export function fitConfidence(outcomes: readonly Outcome[]): Confidence {
+  const most = (outcomes.length + 1) / (outcomes.length + 2)
+  const model: Logistic = fitLogistic(
+    outcomes.map(({ features }) => features),
+    outcomes.map(({ isRight }) => Number(isRight)),
+    l2,
+  )
+  const share = (features: number[]) => (outcomes.length === 0 ? 0 : Math.min(most, predictLogistic(model, features)))
+  return {
+    of: ({ features, tools }) => (tools.length === 0 ? 0 : share(features)),
+    outcomes: outcomes.map(({ features, isRight }) => ({ confidence: share(features), isRight })),
+  }
+}

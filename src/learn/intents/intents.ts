@@ -1,0 +1,19 @@
+/**
+ * What past intents say of a new one: the habit that it recalls, its values, and how likely
+ * each tool is.
+ */
+export { bindArguments } from './bind-arguments.ts'
+export { fillSlots } from './fill-slots.ts'
+export {
+  type Confidence,
+  clipped,
+  type Foreseen,
+  fitConfidence,
+  foresee,
+  type Outcome,
+  outcomesOf,
+  type ToolHabit,
+} from './foresee.ts'
+export { openPastIntents, type PastIntent } from './past-intents.ts'
+export { type Hints, hintsOf, joinParts, type RankParts } from './rank-history.ts'
+export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'

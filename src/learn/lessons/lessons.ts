@@ -1,0 +1,13 @@
+/**
+ * What one run shows: its calls and their order, which value went where, and the graph that
+ * they amount to.
+ */
+export { flowWeights } from './flow-weights.ts'
+export { type ArgumentValue, argumentValuesOf, type FlowFeatures, flowsOf, groupsByCall, sharesOf } from './flows.ts'
+export { flowsOfRun } from './flows-of-run.ts'
+export { leavesOf } from './leaves.ts'
+export { type Lesson, type LessonCall, type LessonSource, lessonOf, ownCalls } from './lesson.ts'
+export { rebuildGraph } from './rebuild-graph.ts'
+export { sequenceEdges } from './sequence.ts'
+export { type PlanShape, shapeOfPlan } from './shape.ts'
+export type { Trace } from './traced-call.ts'

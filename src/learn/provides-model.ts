@@ -1,5 +1,0 @@
-/** The fitted model of providesOf(): made by `node bench/learn.ts --fit provides`. */
-import type { Trees } from './boosted-trees.ts'
-import model from './provides-model.json' with { type: 'json' }
-
-export const providesModel: Trees = model
