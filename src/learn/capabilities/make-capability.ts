@@ -67,7 +67,7 @@ function liftGraph(tasks: DagTask[], runs: readonly ShapedRun[], taken: string[]
     places.push({ value, start: 0, end: 0, key })
     return value
   })
-  const parameters = parametersOf(runs.map(exampleOf({ text: '', shape: '', literals: places })), taken)
+  const parameters = parametersOf(runs.map(exampleOf({ text: '', shape: '', literals: places, comments: [] })), taken)
   if (parameters === null) return null
   const names = new Map(parameters.flatMap(({ name, literals }) => literals.map((at) => [at, name])))
   let at = -1
