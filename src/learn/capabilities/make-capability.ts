@@ -9,29 +9,52 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  limits,
   programClosing,
   programOpening,
+  toText,
 } from '#model'
 import { type CanonicalProgram, canonicalOf } from '#run'
 import { prepareProgram } from '#sandbox'
-import { hasSecret, liftLiterals, type Parameter, parametersOf } from './anti-unify.ts'
+import { hasSecret, isSecret, liftLiterals, type Parameter, parametersOf } from './anti-unify.ts'
+import { isBinding } from './shape.ts'
 
 /** One run as its shape has it: its literals in their order, and the arguments it was given. */
 export type ShapedRun = { run: string; intent: string; literals: Json[]; args: Json }
-export type RunsOfShape = { kind: 'code' | 'dag'; code: string; runs: readonly ShapedRun[] }
+/** `tools` are the ids of what it calls: which tool is called is never a parameter. */
+export type RunsOfShape = {
+  kind: 'code' | 'dag'
+  code: string
+  runs: readonly ShapedRun[]
+  tools?: readonly string[]
+}
 
 /** By parameter, the places of the literals that it stands for. */
 type Lifted = Record<string, number[]>
 export type CapabilityDraft = { source: CapabilitySource; parametersSchema: JsonObject; lifted: Lifted }
 
-/** Null where the runs cannot be told by parameters, or their text has a secret in it. */
-export function draftOf({ kind, code, runs }: RunsOfShape): CapabilityDraft | null {
+/**
+ * Null where the runs cannot be told by parameters, a parameter would say which tool is called, or
+ * their text has a secret in it.
+ */
+export function draftOf({ kind, code, runs, tools = [] }: RunsOfShape): CapabilityDraft | null {
   if (runs.length === 0 || !runs.every(({ args }) => isObject(args))) return null
   const taken = [...new Set(runs.flatMap(({ args }) => Object.keys(args as JsonObject)))]
   const made = kind === 'code' ? liftProgram(code, runs, taken) : liftGraph(JSON.parse(code) as DagTask[], runs, taken)
   if (made === null || hasSecret(made.source as unknown as Json)) return null
+  if (runs.some(({ args }) => namesTool(args, tools)) || made.parameters.some((one) => choosesTool(one, tools)))
+    return null
   const lifted = Object.fromEntries(made.parameters.map(({ name, literals }) => [name, literals]))
   return { source: made.source, parametersSchema: schemaOf(runs, taken, made.parameters), lifted }
+}
+
+const namesTool = (args: Json, tools: readonly string[]) =>
+  Object.values(args as JsonObject).some((value) => tools.includes(String(value)))
+
+/** Its id anywhere; its name or its server's, where they are given under no other name. */
+function choosesTool({ key, values }: Parameter, tools: readonly string[]): boolean {
+  const parts = key === null ? tools.flatMap((id) => id.split(':')) : []
+  return values.some((value) => tools.includes(String(value)) || parts.includes(String(value)))
 }
 
 /** What the procedure is given to do what the run did. */
@@ -49,8 +72,15 @@ function liftProgram(code: string, runs: readonly ShapedRun[], taken: string[]):
   const parameters = parametersOf(runs.map(exampleOf(program)), taken)
   if (parameters === null) return null
   const lifted = liftLiterals(source, program, parameters)
-  const text = lifted.slice(programOpening.length, -programClosing.length).trim()
-  return { source: { type: 'code', code: text }, parameters }
+  return { source: { type: 'code', code: unwrapped(lifted) }, parameters }
+}
+
+const unwrapped = (source: string) => source.slice(programOpening.length, -programClosing.length).trim()
+
+function withoutComments(task: DagTask): DagTask {
+  if (task.code === undefined) return task
+  const { source } = prepareProgram(task.code)
+  return { ...task, code: unwrapped(liftLiterals(source, canonicalOf(source), [])) }
 }
 
 /** Literals of another run in the places of the first one's. */
@@ -75,15 +105,15 @@ function liftGraph(tasks: DagTask[], runs: readonly ShapedRun[], taken: string[]
     at += 1
     return names.has(at) ? { $args: `/${names.get(at)}` } : value
   })
-  return { source: { type: 'dag', tasks: lifted }, parameters }
+  return { source: { type: 'dag', tasks: lifted.map(withoutComments) }, parameters }
 }
 
 /** In the order in which a graph's shape has them: tasks as they stand, members by name. */
 function eachLiteral(tasks: DagTask[], visit: (value: Json, key: string | null) => Json): DagTask[] {
   const walk = (value: Json, key: string | null): Json => {
+    if (isBinding(value)) return value
     if (Array.isArray(value)) return value.map((item) => walk(item, key))
     if (!isObject(value)) return visit(value, key)
-    if ('$from' in value) return value
     const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
     return Object.fromEntries(
       members.map(([name, member]) => [name, walk(member as Json, name.startsWith('$') ? key : name)]),
@@ -95,11 +125,8 @@ function eachLiteral(tasks: DagTask[], visit: (value: Json, key: string | null) 
 }
 
 function schemaOf(runs: readonly ShapedRun[], taken: string[], parameters: readonly Parameter[]): JsonObject {
-  const given = taken.map((name) => ({ name, values: runs.flatMap(({ args }) => (args as JsonObject)[name] ?? []) }))
-  const all = [...given, ...parameters].map(({ name, values }) => ({
-    name,
-    ...propertyOf(values as Json[], runs.length),
-  }))
+  const given = taken.map((name) => ({ name, key: name, values: valuesOf(runs, name) }))
+  const all = [...given, ...parameters].map((one) => ({ name: one.name, ...propertyOf(one, runs.length) }))
   return {
     type: 'object',
     properties: Object.fromEntries(all.map(({ name, schema }) => [name, schema])),
@@ -108,8 +135,13 @@ function schemaOf(runs: readonly ShapedRun[], taken: string[], parameters: reado
   }
 }
 
-/** A value that most runs had is what is meant where none is given. */
-function propertyOf(values: Json[], runs: number): { schema: JsonObject; isRequired: boolean } {
+const valuesOf = (runs: readonly ShapedRun[], name: string): Json[] =>
+  runs.flatMap(({ args }) => (Object.hasOwn(args as JsonObject, name) ? [(args as JsonObject)[name]!] : []))
+
+type Property = { schema: JsonObject; isRequired: boolean }
+
+/** A value that most runs had is what is meant where none is given; no secret is, and no long text. */
+function propertyOf({ key, values }: Omit<Parameter, 'literals'>, runs: number): Property {
   const types = [...new Set(values.map(typeOf))].filter(
     (type, _, known) => type !== 'integer' || !known.includes('number'),
   )
@@ -118,7 +150,8 @@ function propertyOf(values: Json[], runs: number): { schema: JsonObject; isRequi
   const [most = []] = [...counts.values()].sort((left, right) => right.length - left.length)
   const isUsual = values.length >= 3 && most.length * 3 >= values.length * 2
   if (values.length < runs) return { schema, isRequired: false }
-  if (!isUsual || most.some(hasSecret)) return { schema, isRequired: true }
+  const mayBeShown = (value: Json) => !isSecret(key, value) && toText(value).length <= limits.capabilityDefaultCharactersMax
+  if (!isUsual || !most.every(mayBeShown)) return { schema, isRequired: true }
   return { schema: { ...schema, default: most[0]! }, isRequired: false }
 }
 

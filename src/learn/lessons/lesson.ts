@@ -2,7 +2,7 @@
  * One closed run as plain data: its calls with what they were given and gave, when they were under
  * way, what the run was asked for, and whether it may teach more than success rates.
  */
-import { type DagTask, type Event, isObject, type Json, limits, programTool, type Stored, timerTool } from '#model'
+import { type DagTask, type Event, isCapability, isObject, type Json, limits, programTool, type Stored, timerTool } from '#model'
 
 /** How members of events are opened, which may stand as blobs. */
 export type LessonSource = {
@@ -55,7 +55,7 @@ export type Lesson = {
   teaches: 'capability' | 'rates' | 'nothing'
 }
 
-type Open = { call: LessonCall; isChanged: boolean }
+type Open = { call: LessonCall; isChanged: boolean; isRefused: boolean }
 
 /** Null where the run is not finished, or does not begin as runs do. */
 export function lessonOf(events: readonly Event[], source: LessonSource): Lesson | null {
@@ -71,7 +71,9 @@ export function lessonOf(events: readonly Event[], source: LessonSource): Lesson
   const { status, ms, result } = last.body
   const isChanged = forkedFrom !== undefined || [...calls.values()].some((open) => open.isChanged)
   const isOwn = status === 'done' && intent !== null && plan.kind !== 'agent' && !isSingleCall(plan)
-  const teaches = isOwn && !isChanged && succeeded(calls, plan) ? 'capability' : 'rates'
+  const isReused = capability !== undefined || callsCapabilityOnly(calls)
+  const isProven = succeeded(calls, plan) && !(hasUnhandled(events) && hasFailed(calls))
+  const teaches = isOwn && !isReused && !isChanged && isProven ? 'capability' : 'rates'
   return {
     run: first.run,
     at: last.at,
@@ -108,7 +110,7 @@ function readEvent(event: Event, calls: Map<string, Open>, operations: LessonOpe
       definition,
       program: id.includes('.') ? id.slice(0, id.lastIndexOf('.')) : '',
     }
-    calls.set(id, { call, isChanged: edited !== undefined })
+    calls.set(id, { call, isChanged: edited !== undefined, isRefused: false })
   } else if (event.type === 'call.sent') {
     const open = calls.get(event.body.call)
     if (open === undefined) return
@@ -121,6 +123,7 @@ function readEvent(event: Event, calls: Map<string, Open>, operations: LessonOpe
     Object.assign(open.call, { ok, ms, end: event.n, ...(ok ? resultOf(value, source) : {}) })
     if (error !== undefined) open.call.code = error.code
     if (outcome === 'settled' || by === 'human' || by === 'mock') open.isChanged = true
+    open.isRefused = outcome === 'refused' || (error !== undefined && refusals.has(error.code))
   } else if (event.type === 'call.settled') {
     const open = calls.get(event.body.call)
     if (open !== undefined) open.isChanged = true
@@ -155,16 +158,35 @@ function isSingleCall(plan: LessonPlan): boolean {
 
 /**
  * Every call that the plan did not catch was answered well. A program that came to its end caught
- * what failed; a refused one was not let through, which is no habit either.
+ * what failed, unless it says that nobody did; a refused call was not let through, which is no
+ * habit either.
  */
 function succeeded(calls: ReadonlyMap<string, Open>, plan: LessonPlan): boolean {
-  const ends = [...calls.values()].map(({ call }) => call)
-  if (ends.some(({ code }) => code !== undefined && refusals.has(code))) return false
-  const own = ends.filter(({ tool }) => tool !== programTool)
+  if ([...calls.values()].some(({ isRefused }) => isRefused)) return false
+  const own = [...calls.values()].map(({ call }) => call).filter(({ tool }) => tool !== programTool)
   return own.length > 0 && (plan.kind === 'code' || own.every(({ ok, task }) => ok || task === undefined))
 }
 
 const refusals = new Set(['PERMISSION_DENIED', 'APPROVAL_DENIED', 'APPROVAL_EXPIRED', 'CANCELLED'])
+
+const hasFailed = (calls: ReadonlyMap<string, Open>) => [...calls.values()].some(({ call }) => !call.ok)
+
+/** A rejection that nobody handled is a line of the log; a log that was cut may have had one. */
+function hasUnhandled(events: readonly Event[]): boolean {
+  return events.some(
+    ({ type, body }) =>
+      type === 'run.logged' &&
+      ((body.dropped ?? 0) > 0 || body.lines.some(({ level, text }) => level === 'warn' && text.startsWith(unhandled))),
+  )
+}
+
+const unhandled = 'Nobody handled a rejection'
+
+/** What was learned and used is a use of it, not another habit that does the same. */
+function callsCapabilityOnly(calls: ReadonlyMap<string, Open>): boolean {
+  const own = [...calls.values()].filter(({ call }) => call.program === '')
+  return own.length === 1 && isCapability(own[0]!.call.tool)
+}
 
 /** Calls of tools and capabilities: the engine's own are no tools. */
 export function ownCalls({ calls }: Lesson): LessonCall[] {

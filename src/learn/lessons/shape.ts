@@ -2,7 +2,7 @@
  * The shape of a plan: equal for programs that differ in names, formatting, comments and literals,
  * and for graphs that differ in literals. The literals stand beside it, in their order.
  */
-import { type Json, LruCache, limits, sha256, toText } from '#model'
+import { isObject, type Json, LruCache, limits, sha256, toText } from '#model'
 import { canonicalOf, loadEngine } from '#run'
 import type { LessonPlan } from './lesson.ts'
 
@@ -37,26 +37,42 @@ function programShape(code: string): { shape: string; literals: Json[] } {
   return { shape, literals: literals.map(({ value }) => value) }
 }
 
+/** What of a graph's arguments says where a value comes from: a binding, or a text with one in it. */
+export function isBinding(value: unknown): boolean {
+  if (typeof value === 'string') return /(?<!\\)\{\{/.test(value)
+  return isObject(value) && ['$from', '$item', '$args'].some((name) => Object.hasOwn(value, name))
+}
+
 /** A graph with its tasks numbered; the values of its arguments are holes, bindings are not. */
 function graphShape(tasks: Extract<LessonPlan, { kind: 'dag' }>['tasks']): { shape: string; literals: Json[] } {
   const numbers = new Map(tasks.map(({ id }, at) => [id, `#${at + 1}`]))
+  const numbered = (id: unknown) => numbers.get(String(id)) ?? String(id)
   const literals: Json[] = []
-  const holes = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(holes)
-    if (typeof value !== 'object' || value === null) {
-      literals.push(value as Json)
-      return '?'
-    }
-    if ('$from' in value) return { ...value, $from: numbers.get(String(value.$from)) ?? value.$from }
-    return Object.fromEntries(
-      Object.entries(value)
-        .sort(([left], [right]) => (left < right ? -1 : 1))
-        .map(([name, member]) => [name, holes(member)]),
-    )
+  const bound = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return value.replace(/\{\{([^}/]*)/g, (_, id: string) => `{{${numbered(id.trim())}`)
+    if (Array.isArray(value)) return value.map(bound)
+    if (!isObject(value)) return value
+    const { $from, ...rest } = value
+    return inOrder({ ...rest, ...($from === undefined ? {} : { $from: numbered($from) }) }, bound)
   }
-  const shape = tasks.map(({ id, arguments: args = {}, dependsOn = [], ...rest }) => {
+  const holes = (value: unknown): unknown => {
+    if (isBinding(value)) return bound(value)
+    if (Array.isArray(value)) return value.map(holes)
+    if (isObject(value)) return inOrder(value, holes)
+    literals.push(value as Json)
+    return '?'
+  }
+  const shape = tasks.map(({ id, arguments: args = {}, dependsOn = [], code, when, forEach, ...rest }) => {
     const own = Object.entries(rest).sort(([left], [right]) => (left < right ? -1 : 1))
-    return [numbers.get(id), holes(args), dependsOn.map((need) => numbers.get(need) ?? need).sort(), own]
+    const program = code === undefined ? null : canonicalOf(preparedCached(code).source).text
+    const needs = dependsOn.map((need) => numbers.get(need) ?? need).sort()
+    return [numbers.get(id), holes(args), needs, program, bound(when ?? null), bound(forEach ?? null), own]
   })
   return { shape: toText(shape), literals }
+}
+
+function inOrder(value: object, visit: (member: unknown) => unknown): object {
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
+  return Object.fromEntries(members.map(([name, member]) => [name, visit(member)]))
 }
