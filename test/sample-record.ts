@@ -1,7 +1,7 @@
 /** What tests of the record share: a store in a folder of its own, and runs to fill it with. */
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type EventBodies, type Json, newId, type RunId } from '#model'
+import { type EventBodies, type Json, type LogLine, newId, type RunId } from '#model'
 import { type Chain, openStore, type Store, type StoreOptions } from '#record'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -60,6 +60,24 @@ export async function finishSample(store: Store, calls = 1, value: Json = 7): Pr
     chain.append('call.resolved', { call, attempt: 1, outcome: 'answered', ok: true, value, ms: 1, by: 'upstream' })
   }
   await chain.finish({ status: 'done', result: null, callCount: calls, ms: 5 })
+  return chain.run
+}
+
+type SampleEnd = Partial<EventBodies['call.resolved']>
+type SampleEnds = { tool: string; ends: SampleEnd[]; logs: LogLine[]; dropped: number }
+
+/** A closed run of calls of one tool that ended so, and of what it logged. */
+export async function finishedSample(store: Store, { tool, ends, logs, dropped }: SampleEnds): Promise<RunId> {
+  const chain = startSample(store)
+  for (const [at, end] of ends.entries()) {
+    const call = String(at + 1)
+    const issued = { call, tool, args: {}, effect: 'read', effectFrom: 'default', definition: null } as const
+    chain.append('call.issued', issued)
+    const answer = { outcome: 'answered', ok: true, ms: 1, by: 'upstream' } as const
+    chain.append('call.resolved', { call, attempt: 1, ...answer, ...(end.ok === false ? {} : { value: 1 }), ...end })
+  }
+  if (logs.length + dropped > 0) chain.append('run.logged', { lines: logs, dropped })
+  await chain.finish({ status: 'done', result: null, callCount: ends.length, ms: 5 })
   return chain.run
 }
 

@@ -15,7 +15,7 @@ test('canonicalOf() is blind to names, formatting, comments and quotes, not to w
     // The same, by another hand
     const found = await mcp.shop.find({ id: 'A-17', 'deep': true });
     return { order: found, at: "desk" };
-  })`.replace("'deep'", 'deep'),
+  })`,
   )
   assert.equal(one.text, other.text)
   assert.notEqual(one.text, canonicalOf(`(${program('"A-18"')})`).text)
@@ -26,7 +26,7 @@ test('canonicalOf() is blind to names, formatting, comments and quotes, not to w
 
 test('parametersOf() lifts what varied between runs and what the intent says', () => {
   const two = parametersOf([example('find one', program('"A-17"')), example('find another', program('"B-99"'))])
-  assert.deepEqual(two, [{ name: 'id', literals: [0], values: ['A-17', 'B-99'] }])
+  assert.deepEqual(two, [{ name: 'id', key: 'id', literals: [0], values: ['A-17', 'B-99'] }])
   const said = parametersOf([example('find order A-17 now', program('"A-17"'))])
   assert.deepEqual(
     said?.map(({ name }) => name),
@@ -51,7 +51,7 @@ test('parametersOf() makes one parameter of literals that vary together, and nam
 
 test('liftLiterals() puts parameters in the place of literals', () => {
   const pair = "(async () => mcp.a.b({ id: 'long-identifier', to: 'x' }))"
-  const both = ['id', 'to'].map((name, at) => ({ name, literals: [at], values: [] }))
+  const both = ['id', 'to'].map((name, at) => ({ name, key: name, literals: [at], values: [] }))
   assert.equal(liftLiterals(pair, canonicalOf(pair), both), '(async () => mcp.a.b({ id: args.id, to: args.to }))')
   const source = `(${program('"A-17"')})`
   const canonical = canonicalOf(source)

@@ -14,7 +14,7 @@ export function isSecret(name: string | null, value: Json): boolean {
 }
 
 /** `key` alone names many things; `api_key` does not. */
-const namesSecret = (name: string) => isSecretName(name.replace(/(?<!api|access)[-_]?key$/i, ''))
+const namesSecret = (name: string) => /(?:api|access)[-_]?key$/i.test(name) || isSecretName(name.replace(/key$/i, ''))
 
 type Example = { intent: string; program: CanonicalProgram }
 
@@ -34,8 +34,7 @@ export function parametersOf(examples: readonly Example[], taken: readonly strin
     values: examples.map(({ program }) => program.literals[at]!.value),
   }))
   const lifted = columns.filter(
-    ({ key, values }) =>
-      isVaried(values) || isAsked(values, examples) || values.some((value) => isSecret(key, value)),
+    ({ key, values }) => isVaried(values) || isAsked(values, examples) || values.some((value) => isSecret(key, value)),
   )
   // Literals that always had the same values were one thing to whoever wrote them.
   const groups = Map.groupBy(lifted, ({ values }) => JSON.stringify(values))

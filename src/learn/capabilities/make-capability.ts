@@ -3,6 +3,8 @@
  * their intents, is lifted; `args` are parameters already. No secret leaves its run: a literal with
  * one is lifted, and no value with one becomes a default.
  */
+
+import { isBinding } from '#learn/lessons'
 import {
   type CapabilitySource,
   type DagTask,
@@ -17,7 +19,6 @@ import {
 import { type CanonicalProgram, canonicalOf } from '#run'
 import { prepareProgram } from '#sandbox'
 import { hasSecret, isSecret, liftLiterals, type Parameter, parametersOf } from './anti-unify.ts'
-import { isBinding } from './shape.ts'
 
 /** One run as its shape has it: its literals in their order, and the arguments it was given. */
 export type ShapedRun = { run: string; intent: string; literals: Json[]; args: Json }
@@ -140,7 +141,9 @@ const valuesOf = (runs: readonly ShapedRun[], name: string): Json[] =>
 
 type Property = { schema: JsonObject; isRequired: boolean }
 
-/** A value that most runs had is what is meant where none is given; no secret is, and no long text. */
+/**
+ * A value that most runs had is what is meant where none is given; no secret is, and no long text.
+ */
 function propertyOf({ key, values }: Omit<Parameter, 'literals'>, runs: number): Property {
   const types = [...new Set(values.map(typeOf))].filter(
     (type, _, known) => type !== 'integer' || !known.includes('number'),
@@ -150,7 +153,8 @@ function propertyOf({ key, values }: Omit<Parameter, 'literals'>, runs: number):
   const [most = []] = [...counts.values()].sort((left, right) => right.length - left.length)
   const isUsual = values.length >= 3 && most.length * 3 >= values.length * 2
   if (values.length < runs) return { schema, isRequired: false }
-  const mayBeShown = (value: Json) => !isSecret(key, value) && toText(value).length <= limits.capabilityDefaultCharactersMax
+  const mayBeShown = (value: Json) =>
+    !isSecret(key, value) && toText(value).length <= limits.capabilityDefaultCharactersMax
   if (!isUsual || !most.every(mayBeShown)) return { schema, isRequired: true }
   return { schema: { ...schema, default: most[0]! }, isRequired: false }
 }

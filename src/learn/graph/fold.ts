@@ -143,8 +143,8 @@ function addToShape(rows: Rows, key: string, { literals }: PlanShape, lesson: Le
   const entry: ShapeRun = { run, intent: intent!, literals, args, ms, ok: status === 'done' }
   if (JSON.stringify([literals, args]).length > limits.shapeRunCharactersMax) return
   const known = rows.get<Omit<Shape, 'digest'>>('shape', key)
+  const tools = [...new Set([...(known?.tools ?? []), ...ownCalls(lesson).map(({ tool }) => tool)])]
   if (known === undefined) {
-    const tools = [...new Set(ownCalls(lesson).map(({ tool }) => tool))]
     rows.put('shape', key, { subject, kind: plan.kind, runs: [entry], count: 1, tools, code: textOf(lesson) })
     return
   }
@@ -152,7 +152,7 @@ function addToShape(rows: Rows, key: string, { literals }: PlanShape, lesson: Le
   const { runs } = known
   const half = limits.shapeRunsMax / 2
   const kept = runs.length < limits.shapeRunsMax ? runs : [...runs.slice(0, half), ...runs.slice(half + 1)]
-  rows.put('shape', key, { ...known, runs: [...kept, entry], count: known.count + 1 })
+  rows.put('shape', key, { ...known, tools, runs: [...kept, entry], count: known.count + 1 })
 }
 
 /** A human's word: what was kept of the run's values goes. */

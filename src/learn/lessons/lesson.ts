@@ -2,7 +2,17 @@
  * One closed run as plain data: its calls with what they were given and gave, when they were under
  * way, what the run was asked for, and whether it may teach more than success rates.
  */
-import { type DagTask, type Event, isCapability, isObject, type Json, limits, programTool, type Stored, timerTool } from '#model'
+import {
+  type DagTask,
+  type Event,
+  isCapability,
+  isObject,
+  type Json,
+  limits,
+  programTool,
+  type Stored,
+  timerTool,
+} from '#model'
 
 /** How members of events are opened, which may stand as blobs. */
 export type LessonSource = {

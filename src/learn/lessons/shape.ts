@@ -37,7 +37,7 @@ function programShape(code: string): { shape: string; literals: Json[] } {
   return { shape, literals: literals.map(({ value }) => value) }
 }
 
-/** What of a graph's arguments says where a value comes from: a binding, or a text with one in it. */
+/** What says in a graph where a value comes from: a binding, or a text with one in it. */
 export function isBinding(value: unknown): boolean {
   if (typeof value === 'string') return /(?<!\\)\{\{/.test(value)
   return isObject(value) && ['$from', '$item', '$args'].some((name) => Object.hasOwn(value, name))
@@ -49,8 +49,7 @@ function graphShape(tasks: Extract<LessonPlan, { kind: 'dag' }>['tasks']): { sha
   const numbered = (id: unknown) => numbers.get(String(id)) ?? String(id)
   const literals: Json[] = []
   const bound = (value: unknown): unknown => {
-    if (typeof value === 'string')
-      return value.replace(/\{\{([^}/]*)/g, (_, id: string) => `{{${numbered(id.trim())}`)
+    if (typeof value === 'string') return value.replace(/\{\{([^}/]*)/g, (_, id: string) => `{{${numbered(id.trim())}`)
     if (Array.isArray(value)) return value.map(bound)
     if (!isObject(value)) return value
     const { $from, ...rest } = value
