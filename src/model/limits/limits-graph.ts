@@ -41,4 +41,7 @@ export const graphLimits = {
   doctorGraphMsMax: 15_000,
   /** How long a transaction is tried again after deadlocks and lost connections. */
   graphRetryMsMax: 5000,
+  /** All of it together: a server that is silent for so long counts as lost. */
+  graphAnswerMsMax: 20_000,
+  graphCloseMsMax: 1000,
 }

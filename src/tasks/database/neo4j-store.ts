@@ -7,7 +7,7 @@ import neo4j, { type Driver, type ManagedTransaction, type Node, type RecordShap
 import { AppError, limits } from '#model'
 import { type GraphNode, type Link, type NodeKind, nodeKinds, type RelationshipType } from '#tasks/terms'
 import * as cypher from './cypher.ts'
-import { toGraphError } from './neo4j-error.ts'
+import { silentError, toGraphError } from './neo4j-error.ts'
 import type { GraphReader, GraphStore, GraphWriter, Position } from './store.ts'
 
 export type Neo4jAddress = { url: string; user: string; password: string; database: string }
@@ -39,26 +39,38 @@ export function openNeo4jGraph({ url, user, password, database }: Neo4jAddress):
     work: (transaction: ManagedTransaction) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> => {
+    signal.throwIfAborted()
     const session = driver.session({ database })
-    const abort = () => void session.close()
+    const late = AbortSignal.timeout(limits.graphAnswerMsMax)
     try {
-      signal.throwIfAborted()
-      signal.addEventListener('abort', abort)
-      await prepare()
-      return await session[mode](work, { timeout: limits.graphTransactionMsMax })
+      const done = prepare().then(() => session[mode](work, { timeout: limits.graphTransactionMsMax }))
+      return await unlessAborted(done, AbortSignal.any([signal, late]))
     } catch (error) {
+      if (late.aborted) prepared = null
       signal.throwIfAborted()
-      throw toGraphError(error, url)
+      throw late.aborted ? silentError(url, limits.graphAnswerMsMax) : toGraphError(error, url)
     } finally {
-      signal.removeEventListener('abort', abort)
-      await session.close()
+      const closed = session.close()
+      // What is under way on a connection that is silent is left to itself: it rolls back or ends.
+      if (signal.aborted || late.aborted) closed.catch(() => {})
+      else await closed
     }
   }
   return {
     read: (work, signal) => transact('executeRead', (transaction) => work(readerOf(transaction)), signal),
     write: (work, signal) => transact('executeWrite', (transaction) => work(writerOf(transaction)), signal),
-    close: () => driver.close(),
+    // A server that is silent does not hold up the end.
+    close: () => unlessAborted(driver.close(), AbortSignal.timeout(limits.graphCloseMsMax)).catch(() => {}),
   }
+}
+
+/** Rejects when the signal does, whether the work listens to it or not. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 async function prepareSchema(driver: Driver, database: string): Promise<void> {
