@@ -61,13 +61,14 @@ async function isReady(writer: GraphWriter, { id, status, run }: GraphNode): Pro
   return ends(links, 'DEPENDS_ON').every(({ other }) => completedStatuses.includes(other.status as TaskStatus))
 }
 
-/**
- * After a change of a task's status: its agent is BUSY while one of its tasks is in progress, else
- * IDLE.
- */
-export async function settleAgent(writer: GraphWriter, taskID: string, at: string): Promise<void> {
+/** After a change of a task's status: its agent is BUSY while it works, else IDLE. */
+export async function settleAssignee(writer: GraphWriter, taskID: string, at: string): Promise<void> {
   const agentID = ends(await writer.links(taskID), 'ASSIGNED_TO')[0]?.other.id
-  if (agentID === undefined) return
+  if (agentID !== undefined) await settleAgent(writer, agentID, at)
+}
+
+/** An agent is BUSY while one of its tasks is in progress, else IDLE. */
+export async function settleAgent(writer: GraphWriter, agentID: string, at: string): Promise<void> {
   const agent = await lockedNode(writer, agentID, 'Agent', 'agentID')
   const own = ends(await writer.links(agentID), 'ASSIGNED_TO', 'in')
   const isBusy = own.some(({ other }) => other.status === ('IN_PROGRESS' satisfies TaskStatus))

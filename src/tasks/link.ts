@@ -14,6 +14,7 @@ import {
   relationshipType,
   violation,
 } from '#tasks/terms'
+import { settleAgent } from './claim.ts'
 import { type Caller, change, type TaskGraph } from './graph.ts'
 
 type LinkArguments = { fromNodeID?: unknown; toNodeID?: unknown; relationshipType?: unknown }
@@ -33,7 +34,9 @@ export async function addRelationship(
     const links = await writer.links(from)
     if (ends(links, type).some(({ other }) => other.id === to)) return { created: false }
     await checkRules(writer, type, start, end)
-    return { created: await writer.addLink(from, type, to, at) }
+    const created = await writer.addLink(from, type, to, at)
+    if (type === 'ASSIGNED_TO') await settleAgent(writer, to, at)
+    return { created }
   })
 }
 
@@ -43,12 +46,15 @@ export async function removeRelationship(
   caller: Caller,
 ): Promise<{ removed: true }> {
   const { from, to, type } = read(given)
-  return change(graph, caller, async ({ writer }) => {
+  return change(graph, caller, async ({ writer, at }) => {
     await writer.lock([from, to])
     const start = await existing(writer, from)
     await existing(writer, to)
     if (start.run !== undefined) throw ofRun(start)
-    if (await writer.removeLink(from, type, to)) return { removed: true as const }
+    if (await writer.removeLink(from, type, to)) {
+      if (type === 'ASSIGNED_TO') await settleAgent(writer, to, at)
+      return { removed: true as const }
+    }
     const message = `Cannot remove ${type}: there is none from "${from}" to "${to}"`
     throw new AppError('NEO4J_RELATIONSHIP_NOT_FOUND', message, {
       fromNodeID: from,

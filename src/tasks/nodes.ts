@@ -6,6 +6,7 @@ import {
   type AgentStatus,
   type ArtifactInfo,
   artifactInfo,
+  type GraphNode,
   invalid,
   type NodeKind,
   namedId,
@@ -13,6 +14,7 @@ import {
   nodeId,
   nodeName,
   notFound,
+  ofRun,
   oneOf,
   optionalText,
   type RelationshipType,
@@ -88,8 +90,14 @@ export async function findOwner(
   return read(graph, caller, async (reader) => {
     const node = await reader.node(id)
     if (node === null) throw notFound(id)
+    checkOwner(node)
     return { id, kind: node.kind }
   })
+}
+
+/** A task would be linked, and one that shows a run follows the record alone. */
+function checkOwner(owner: GraphNode): void {
+  if (owner.kind === 'Task' && owner.run !== undefined) throw ofRun(owner)
 }
 
 export const artifactRelationships = [
@@ -120,6 +128,7 @@ export async function recordArtifact(
   return change(graph, caller, async ({ writer, at }) => {
     const owner = await writer.node(ownerEntityID)
     if (owner === null) throw notFound(ownerEntityID)
+    checkOwner(owner)
     await writer.createNode(newNode({ id, kind: 'Artifact', name, at, properties }))
     if (owner.kind === 'Task') await writer.addLink(ownerEntityID, relationship, id, at)
     return { artifactID: id, storagePath, bytes, sha256 }

@@ -21,7 +21,7 @@ import {
   taskInfo,
   taskStatuses,
 } from '#tasks/terms'
-import { settleAgent } from './claim.ts'
+import { settleAssignee } from './claim.ts'
 import { type Caller, change, lockedNode, newNode, present, read, type TaskGraph } from './graph.ts'
 
 export async function createTask(
@@ -98,7 +98,7 @@ export async function updateTaskStatus(
     const node = await lockedNode(writer, taskID, 'Task', 'taskID')
     checkExpected(given.expectedStatus, node.status)
     await writer.updateNode({ ...node, status, updatedAt: at })
-    await settleAgent(writer, taskID, at)
+    await settleAssignee(writer, taskID, at)
     return { taskID, status, updatedAt: at }
   })
 }

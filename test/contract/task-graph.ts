@@ -162,6 +162,9 @@ function tasksAndMissions(fresh: Fresh): void {
     const { taskID: _, ...wanted } = given
     assert.partialDeepStrictEqual(task, wanted)
     assert.deepEqual((await getTask(graph, { taskID: ids[0] }, next())).task, task)
+    const itself = await updateTask(graph, { taskID: ids[0], notes: ids[0], resultData: missionID }, next())
+    assert.deepEqual([itself.task.notes, itself.task.resultData], [ids[0], missionID])
+    assert.deepEqual((await getTask(graph, { taskID: ids[0] }, next())).task, itself.task)
     const page = await listTasks(graph, { missionID, limit: 2 }, next())
     assert.deepEqual([page.tasks.length, page.next], [2, 2])
     const rest = await listTasks(graph, { missionID, limit: 2, offset: 2 }, next())
@@ -349,6 +352,13 @@ function readyAndClaimed(fresh: Fresh): void {
       await updateTaskStatus(graph, { taskID, newStatus: 'FAILED' }, next())
     }
     assert.equal(await agent(), 'IDLE', 'none of its tasks is in progress')
+    const given = { parentNodeID: missionID, description: 'given', initialStatus: 'IN_PROGRESS' }
+    const { taskID } = await createTask(graph, given, next())
+    const assigned = { fromNodeID: taskID, toNodeID: agentID, relationshipType: 'ASSIGNED_TO' }
+    await addRelationship(graph, assigned, next())
+    assert.equal(await agent(), 'BUSY', 'it was given a task in progress')
+    await removeRelationship(graph, assigned, next())
+    assert.equal(await agent(), 'IDLE', 'the task was taken away again')
     await refused(claimReadyTask(graph, { agentID: newId() }, next()), 'NEO4J_NODE_NOT_FOUND')
     await refused(claimReadyTask(graph, { agentID: missionID }, next()), 'INVALID_INPUT_PARAM')
   })

@@ -34,7 +34,9 @@ async function openGate(t: TestContext) {
   t.after(() => server.close())
   return {
     url: `bolt://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    silence: () => void (isSilent = true),
+    silence() {
+      isSilent = true
+    },
     speak() {
       isSilent = false
       for (const act of held.splice(0)) act()

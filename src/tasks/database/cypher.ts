@@ -46,7 +46,7 @@ SET l.locked = true REMOVE l.locked`
 export const nodeById = 'MATCH (n:Entity {id: $id}) RETURN n, labels(n) AS labels'
 
 /** The property under which AutoAgent's own statements look for a node of each kind. */
-const idProperty: Readonly<Record<NodeKind, string>> = {
+export const idProperty: Readonly<Record<NodeKind, string>> = {
   Mission: 'missionID',
   Task: 'taskID',
   Agent: 'agentID',

@@ -180,7 +180,7 @@ function toProperties({ name, status, missionID, priority, createdAt, updatedAt,
 function toNode({ n: { properties }, labels }: NodeRow): GraphNode {
   const { id, name, status, missionID, priority, runID, createdAt, updatedAt } = properties as Stored
   const kind = kindOf(labels)
-  const rest = Object.entries(properties).filter(([key, value]) => !ownMembers.has(key) && value !== id)
+  const rest = Object.entries(properties).filter(([key]) => !ownMembers.has(key) && key !== cypher.idProperty[kind])
   return {
     id,
     kind,
