@@ -94,7 +94,8 @@ export class Adviser {
     return ordered.map((capability) => {
       const own = capability.subject === asker.subject ? argumentsOfRuns(shapes.get(capability.shape)) : []
       const bound = bindArguments(intent, capability.parametersSchema, own, args)
-      return { capability, likeness: likenessOf(capability), ...bound, uses: usesOf(known, capability) }
+      const uses = usesOf(known, capability, shapes.get(capability.shape)?.count)
+      return { capability, likeness: likenessOf(capability), ...bound, uses }
     })
   }
 
@@ -240,11 +241,11 @@ function argumentsOfRuns(shape: Shape | undefined): { intent: string; args: Json
   }))
 }
 
-/** A capability that ran once without failing is not sure to run again: (s + 1) / (n + 2). */
-function usesOf(known: Knowledge, { name, version, runs }: Capability) {
+/** Runs of its shape went well; one that never failed is not sure to go well: (s + 1) / (n + 2). */
+function usesOf(known: Knowledge, { name, version, runs }: Capability, taught = runs.length) {
   const uses = known.usesOf(name, version)
-  const successes = runs.length + uses.filter(({ success }) => success).length
-  const count = runs.length + uses.length
+  const successes = taught + uses.filter(({ success }) => success).length
+  const count = taught + uses.length
   return { runs: count, successes, confidence: Math.round((1000 * (successes + 1)) / (count + 2)) / 1000 }
 }
 

@@ -71,6 +71,8 @@ export type EventBodies = {
     forkedFrom?: { run: string; at: string; args?: Json; startedAt?: string }
     /** The capability that is the plan, `cap:name@2`. */
     capability?: string
+    /** An intent alone recalled it, with this confidence: nobody had asked for it by name. */
+    speculated?: number
   }
   'call.issued': {
     call: string

@@ -2,6 +2,7 @@
  * Programs and graphs that ran well become procedures: their parameters, names, status and
  * verification.
  */
+export { hasSecret } from './anti-unify.ts'
 export { applyToCapabilities, type Capability, capabilityEvents, idOf } from './capability-status.ts'
 export {
   capabilitiesToDemote,

@@ -4,7 +4,7 @@
  * record have the same rows.
  */
 
-import { applyToCapabilities, type Capability, capabilityEvents } from '#learn/capabilities'
+import { applyToCapabilities, type Capability, capabilityEvents, hasSecret } from '#learn/capabilities'
 import {
   type Lesson,
   type LessonCall,
@@ -135,6 +135,8 @@ function keepExample(rows: Rows, { run, subject }: Lesson, { id, tool, args, ok,
   const examples = rows.get<Example[]>('example', tool) ?? []
   if (examples.length >= limits.learnExamplesMax) return
   if (JSON.stringify([args, result]).length > limits.learnExampleCharactersMax) return
+  // A placeholder means nothing outside of its run, and says that there was a secret.
+  if (hasSecret(args) || hasSecret(result)) return
   rows.put('example', tool, [...examples, { run, call: id, subject, input: args, output: result }])
 }
 

@@ -22,6 +22,7 @@ export type Foreseen = {
 }
 
 const recallMin = 0.5
+const rewordedMin = 0.2
 const l2 = 2
 const likenessPower = 3
 
@@ -34,14 +35,17 @@ export function foresee(
   const near = past.nearest(intent, accepts)
   const [first, second] = habits.length === 0 ? [] : recallIntent(readIntent(clipped(intent)), habits)
   const recalled = first !== undefined && first.confidence >= recallMin ? first : undefined
-  const habit = habits.find(({ id }) => id === recalled?.id)
-  const tools = habit?.tools ?? likeliestSet(near)
+  const sure = habits.find(({ id }) => id === recalled?.id)
+  const tools = sure?.tools ?? likeliestSet(near)
+  // In other words: near intents name the tools of a habit that its own words do not reach.
+  const isReworded = ({ id, tools: own }: ToolHabit) => id === first?.id && isSameSet(own, tools)
+  const habit = sure ?? ((first?.confidence ?? 0) >= rewordedMin ? habits.find(isReworded) : undefined)
   const weights = near.map(({ likeness }) => likeness ** likenessPower)
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
   const support = near.reduce((sum, one, at) => sum + (isSameSet(one.past.tools, tools) ? weights[at]! : 0), 0) / total
   const [most, next] = [first?.confidence ?? 0, second?.confidence ?? 0]
   const features = [support, near[0]?.likeness ?? 0, most, most - next, Number(recalled !== undefined)]
-  return { tools, habit: recalled?.id ?? null, near, features }
+  return { tools, habit: habit?.id ?? null, near, features }
 }
 
 export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCharactersMax)

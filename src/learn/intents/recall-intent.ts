@@ -24,10 +24,23 @@ export function readIntent(text: string): ReadIntent {
 
 /** Habits from the likeliest down, with the probability that the intent belongs to each. */
 export function recallIntent(intent: ReadIntent, habits: readonly Habit[], model: Logistic = recallModel): Recalled[] {
+  const opposed = new Set(habits.filter((habit) => isOpposed(intent, habit)).map(({ id }) => id))
   return habitFeatures(intent, habits)
-    .map(({ id, features }) => ({ id, confidence: predictLogistic(model, features) }))
+    .map(({ id, features }) => {
+      const share = predictLogistic(model, features)
+      return { id, confidence: opposed.has(id) ? share * opposedFactor : share }
+    })
     .sort((a, b) => b.confidence - a.confidence)
 }
+
+/** It says not to do what the habit does: the other words may all be the same. */
+function isOpposed({ words }: ReadIntent, { intents }: Habit): boolean {
+  const says = (texts: readonly string[]) => texts.some((word) => refusing.has(word.toLowerCase()))
+  return says(words) && !intents.some((member) => says(member.words))
+}
+
+const refusing = new Set(['not', 'never', "don't", "doesn't", "didn't", "can't", "won't", 'no', 'without', 'except'])
+const opposedFactor = 0.5
 
 /** The features of those habits that share most words with the intent. */
 export function habitFeatures(intent: ReadIntent, habits: readonly Habit[]): { id: string; features: number[] }[] {

@@ -27,7 +27,7 @@ type Given = { prepared: Prepared; config: Config; sealed: SealedSecret[] }
  * of that run that are still kept.
  */
 export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFrom'] & {}, given: Given) {
-  const { key: _, ...same } = origin.started
+  const { key: _, speculated: __, ...same } = origin.started
   const { prepared, config, sealed } = given
   const { seals, ...sealing } = collectSeals(sealed)
   const forkedFrom = { ...left, startedAt: new Date(origin.beganAt).toISOString() }

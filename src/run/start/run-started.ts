@@ -30,6 +30,8 @@ export type RunRequest = {
   args: Json
   /** The capability whose source the plan is. */
   capability?: string
+  /** How sure it was, where an intent alone recalled it. */
+  speculated?: number
   actor: Actor
   permissions?: PermissionSet
   budget?: Partial<Budget>
@@ -51,12 +53,14 @@ export function secretsOf(seed: string, chain: Sealing, { record, knownSecrets }
 }
 
 export function startedBody(
-  { intent, args, capability, actor, permissions, budget, key, traceparent, mocks, maxBranches }: RunRequest,
+  request: RunRequest,
   { kind, source, digest, engine, isolation }: Prepared,
   seed: string,
   config: Config,
   catalog: Catalog,
 ): EventBodies['run.started'] {
+  const { intent, args, capability, speculated, actor, permissions, budget, key, traceparent, mocks, maxBranches } =
+    request
   if (Buffer.byteLength(toText(args)) > limits.programArgumentsBytesMax) {
     const details = `at most ${limits.programArgumentsBytesMax} bytes`
     throw new AppError('INVALID_INPUT_PARAM', `Cannot start the run: "args" is too large, ${details}`, {
@@ -72,6 +76,7 @@ export function startedBody(
     plan: { kind, source, digest },
     args: mockedArguments(args, mocks?.args),
     ...(capability === undefined ? {} : { capability }),
+    ...(speculated === undefined ? {} : { speculated }),
     actor,
     permissions:
       permissions === undefined ? config.policy.permissions : narrower(permissions, config.policy.permissions),

@@ -29,7 +29,7 @@ import {
 } from '#verbs/views'
 import { readInput } from './execute-input.ts'
 import { answerIntent, askerOf } from './intent.ts'
-import { earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
+import { begunForIntent, earlierHolder, refusalOfOther, scopedKey } from './request-key.ts'
 import { suggest } from './suggest.ts'
 
 export { askerOf, suggest }
@@ -71,21 +71,27 @@ export type Parts = {
 export async function execute(parts: Parts, input: unknown, caller: Caller): Promise<ExecuteAnswer> {
   const request = readInput(input, caller)
   if (request.resume !== null) return resume(parts, request.resume, caller, request.waitMs)
-  if (request.plan === null) {
-    const found = await answerIntent(parts, input as JsonObject, request, caller)
-    return 'answer' in found ? found.answer : found.speculated(await execute(parts, found.input, caller))
-  }
+  if (request.plan !== null) return executePlan(parts, { ...request, plan: request.plan }, caller)
+  const begun = begunForIntent(parts.store, request, caller)
+  if (begun !== null) return resume(parts, begun, caller, request.waitMs)
+  const found = await answerIntent(parts, request, caller)
+  return 'answer' in found ? found.answer : executePlan(parts, { ...request, ...found.request }, caller)
+}
+
+type PlanRequest = Omit<AskedRequest, 'actor'> & { waitMs: number | null }
+
+async function executePlan(parts: Parts, { waitMs, ...request }: PlanRequest, caller: Caller): Promise<ExecuteAnswer> {
   const { traceparent } = caller
   const actor = actorOf(caller)
   const { key } = request
   const scoped = key === undefined ? {} : { key: scopedKey(key, caller) }
-  const asked = { ...request, ...scoped, plan: request.plan, actor, ...(traceparent && { traceparent }) }
+  const asked = { ...request, ...scoped, actor, ...(traceparent && { traceparent }) }
   const earlier = key === undefined ? undefined : earlierHolder(parts.store, key, caller)
   const holder = earlier ?? (await startOrHolder(parts, { ...asked, ...liveOf(caller) }))
-  if (typeof holder !== 'string') return settle(parts, holder, caller, request.waitMs)
+  if (typeof holder !== 'string') return settle(parts, holder, caller, waitMs)
   const refusal = aboutRunNow(parts.store, holder, () => refusalOfOther(parts, holder, asked))
   if (refusal !== null) throw refusal
-  return aboutRun(parts.store, holder, () => resume(parts, holder, caller, request.waitMs))
+  return aboutRun(parts.store, holder, () => resume(parts, holder, caller, waitMs))
 }
 
 /** A session that is to begin: its plan, and what narrows it. */

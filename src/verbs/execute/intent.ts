@@ -5,20 +5,20 @@
 import type { Catalog } from '#catalog'
 import type { Asker } from '#learn'
 import { isObject, type Json, type JsonObject, type PermissionSet } from '#model'
+import type { AskedPlan } from '#run'
 import type { ExecuteAnswer } from '#verbs/views'
 import { type SuggestParts, suggest } from './suggest.ts'
 
 type Request = { intent?: string | null; args: Json; permissions?: PermissionSet }
 
-/** An answer, or the request that is to be made and what its answer then says beside. */
-type IntentAnswer = { answer: ExecuteAnswer } | { input: JsonObject; speculated(answer: ExecuteAnswer): ExecuteAnswer }
+/** What is to be asked for in place of the intent alone. */
+type Speculated = { plan: AskedPlan; args: JsonObject; permissions: PermissionSet; speculated: number }
 
 export async function answerIntent(
   parts: SuggestParts & { minConfidence: number | null },
-  input: JsonObject,
   { intent, args, permissions }: Request,
   caller: { subject?: string },
-): Promise<IntentAnswer> {
+): Promise<{ answer: ExecuteAnswer } | { request: Speculated }> {
   const asker = askerOf(parts.catalog, caller)
   const given = isObject(args) ? args : {}
   const found = await suggest(parts, { intent: intent!, args: given, asker, minConfidence: parts.minConfidence })
@@ -26,13 +26,8 @@ export async function answerIntent(
   // An intent was asked for, not these calls: even whoever may do everything is asked about
   // unsafe ones.
   const narrowed = permissions === undefined || permissions === 'privileged' ? 'standard' : permissions
-  const implementation = { type: 'capability', id: found.id }
-  const { capability } = found
-  return {
-    input: { ...input, implementation, args: found.args, permissions: narrowed },
-    speculated: (answer) =>
-      answer.status === 'suggested' || answer.raw !== undefined ? answer : { ...answer, speculated: true, capability },
-  }
+  const plan = { kind: 'capability', id: found.id } as const
+  return { request: { plan, args: found.args, permissions: narrowed, speculated: found.capability.confidence } }
 }
 
 /** Who asks, for what was learned. */

@@ -28,6 +28,17 @@ export function earlierHolder(store: Store, key: string, { subject }: Asker): Ru
   return name?.startsWith(`${subject} (`) ? run : undefined
 }
 
+/** What is known changes: the run that an intent alone began stays the answer to its key. */
+export function begunForIntent(
+  store: Store,
+  { intent, key }: Pick<AskedRequest, 'intent' | 'key'>,
+  asker: Asker,
+): RunId | null {
+  const run = key === undefined ? undefined : store.runByKey(scopedKey(key, asker))
+  const started = run === undefined ? undefined : store.startedEvents([run]).get(run)
+  return started?.speculated !== undefined && started.intent === intent ? run! : null
+}
+
 /**
  * Null where the request is the one that the key names. A key that is given to another request by
  * mistake must neither run it nor answer for it: that refusal is not about the run that holds the

@@ -29,10 +29,12 @@ export async function suggest(parts: SuggestParts, asked: Asked): Promise<Sugges
   const { recalled, confidence, tools, near } = foresight
   if (recalled !== null) {
     const { name, version } = recalled.capability
-    const isSure = minConfidence !== null && confidence >= minConfidence
+    // Its tools may be right while another procedure is meant.
+    const sureness = Math.min(confidence, recalled.likeness)
+    const isSure = minConfidence !== null && sureness >= minConfidence
     if (isSure && recalled.missing.length === 0) {
       const id = `cap:${name}@${version}`
-      return { id, args: recalled.args, capability: { id: `cap:${name}`, version, confidence: rounded(confidence) } }
+      return { id, args: recalled.args, capability: { id: `cap:${name}`, version, confidence: rounded(sureness) } }
     }
     return capabilitySuggestion(parts, asked, recalled, confidence)
   }

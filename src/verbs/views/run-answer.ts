@@ -8,6 +8,7 @@ import {
   type Json,
   limits,
   mayBeInDoubt,
+  parseCapabilityId,
   type RunId,
   type RunStatus,
   type Stored,
@@ -43,6 +44,7 @@ export function answerFrom(store: Store, view: RunView): RunAnswer {
     isolation: view.isolation,
     ...(row.status === 'interrupted' && { interrupted: true }),
     ...(mode !== 'run' && { mode }),
+    ...speculation(view),
     ...detail(store, view),
     ...callsMember(store, view),
     ...some('logs', answerLogs(view.logs)),
@@ -50,6 +52,14 @@ export function answerFrom(store: Store, view: RunView): RunAnswer {
   }
   // The status of the row decided which members there are: no type can follow that from here.
   return answer as RunAnswer
+}
+
+/** What an intent alone recalled says so, also once it was resumed. */
+function speculation({ started: { capability, speculated } }: RunView): object {
+  const parsed = capability === undefined ? null : parseCapabilityId(capability)
+  if (speculated === undefined || parsed === null) return {}
+  const { name, version } = parsed
+  return { speculated: true, capability: { id: `cap:${name}`, version, confidence: speculated } }
 }
 
 /** What only an answer of this status has. */
