@@ -55,11 +55,13 @@ function hashOf(lines: string[]): string {
   return lines.reduce((hash, line) => sha256(`${hash}\n${line}`), '0'.repeat(64))
 }
 
-function withBlobs(value: Any, blob: (digest: string) => Any): Any {
-  if (typeof value !== 'object' || value === null) return value
-  if (typeof value.$blob === 'string' && typeof value.bytes === 'number') return blob(value.$blob)
-  if (Array.isArray(value)) return value.map((item) => withBlobs(item, blob))
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withBlobs(item, blob)]))
+/** A member of a body may stand in a file of its own; deeper inside of it nothing does. */
+function withBlobs({ body, ...event }: Any, blob: (digest: string) => Any): Any {
+  const members = Object.entries<Any>(body).map(([name, value]) => [
+    name,
+    typeof value?.$blob === 'string' ? blob(value.$blob) : value,
+  ])
+  return { ...event, body: Object.fromEntries(members) }
 }
 
 function reconstruct(events: Any[], session: string) {

@@ -3,7 +3,7 @@
  * record, written after it is durable, with its times; written again they are the same.
  */
 import { createHash } from 'node:crypto'
-import { type Stored, sha256 } from '#model'
+import { isObject, type JsonObject, type Stored, sha256 } from '#model'
 import type { Artifacts } from '#verbs'
 import type { SessionView } from './session-view.ts'
 import { appendPlain, readPlain, replacePlain } from './workspace-files.ts'
@@ -98,10 +98,18 @@ function headOf(lines: readonly string[]): { n: number; hash: string } {
   return { n: lines.length, hash }
 }
 
-/** The values that stand outside of their events. */
+/**
+ * The values that stand outside of their events: only members of a body do, and what merely looks
+ * like a reference may be anywhere inside of a value.
+ */
 function blobsOf(lines: readonly string[]): Blob[] {
-  const found = lines.flatMap((line) => line.match(/\{"\$blob":"[0-9a-f]{64}","bytes":\d+\}/g) ?? [])
-  return [...new Set(found)].map((text) => JSON.parse(text) as Blob)
+  const found = new Map<string, Blob>()
+  for (const line of lines.filter((line) => line.includes('"$blob"'))) {
+    const { body } = JSON.parse(line) as { body: JsonObject }
+    for (const member of Object.values(body))
+      if (isObject(member) && typeof member.$blob === 'string') found.set(member.$blob, member as unknown as Blob)
+  }
+  return [...found.values()]
 }
 
 type Difference = { file: string; problem: string }

@@ -133,16 +133,18 @@ export async function stepFolder(root: string, wanted: string, script: Uint8Arra
   }
 }
 
-/** Every file and folder below `root`, folders before what is in them; `enters` says into which. */
-export async function walk(root: string, enters: (path: string, isFolder: boolean) => boolean): Promise<void> {
+type EntryKind = 'file' | 'folder' | 'link'
+
+/** Every entry below `root`, folders before what is in them; `enters` says into which folders. */
+export async function walk(root: string, enters: (path: string, kind: EntryKind) => boolean): Promise<void> {
   let left: number = limits.workspaceEntriesMax
   const look = async (path: string): Promise<void> => {
     for (const entry of await readdir(path === '' ? root : `${root}/${path}`, { withFileTypes: true })) {
       left -= 1
       if (left < 0) throw tooMany(root)
       const inside = path === '' ? entry.name : `${path}/${entry.name}`
-      if (entry.isSymbolicLink()) continue
-      if (enters(inside, entry.isDirectory()) && entry.isDirectory()) await look(inside)
+      const kind = entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : 'file'
+      if (enters(inside, kind) && kind === 'folder') await look(inside)
     }
   }
   await look('')

@@ -40,9 +40,12 @@ function forbidden(parts: string[], guarded: Guarded): string | null {
   return inside ? 'lies in what belongs to Métier itself' : null
 }
 
-/** As a file system that folds case and forms would see it. */
+/** As a file system that folds case and forms, and leaves out what has no width, would see it. */
 function plain(name: string): string {
-  return name.normalize('NFKC').toLowerCase()
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
 }
 
 /** Whether a script must not see it: secrets, histories, configurations, our own books. */

@@ -1,14 +1,13 @@
 /** The tools of a workspace: files are written first, then scripts run that are on the record. */
-import { realpath } from 'node:fs/promises'
-import { relative } from 'node:path'
 import { AppError, type Json, type JsonObject, limits, sha256 } from '#model'
 import type { ScriptBoxes, ScriptRequest, WorkspaceView } from '#sandbox'
 import type { Artifacts } from '#verbs'
 import type { Ran, StoredOutput } from './feedback.ts'
 import type { SessionCall, SessionTool } from './session-servers.ts'
 import { storeOutput } from './store-output.ts'
-import { makeFolder, readPlain, stepFolder, walk, writePlain } from './workspace-files.ts'
-import { books, type Guarded, isHidden, partsOf, refused } from './workspace-path.ts'
+import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
+import { guardedIn, hiddenIn } from './workspace-masks.ts'
+import { partsOf, refused } from './workspace-path.ts'
 
 type WorkspaceParts = {
   /** The workspace of a session, by its run. */
@@ -56,12 +55,6 @@ async function writeStep(folder: string, { path, content }: JsonObject): Promise
   return writePlain(folder, [...place.split('/'), name!], bytes)
 }
 
-/** Paths of ours that lie inside the workspace. */
-async function guardedIn(folder: string, own: readonly string[]): Promise<Guarded> {
-  const real = await Promise.all(own.map((path) => realpath(path).catch(() => path)))
-  return real.map((path) => relative(folder, path)).filter((path) => path !== '' && !path.startsWith('..'))
-}
-
 type RunAnswer = Ran & { forbidden?: string; tier?: string }
 
 /** The bytes that were hashed are the bytes that run. */
@@ -105,22 +98,4 @@ async function ranIn(parts: WorkspaceParts, script: ScriptRequest, call: Session
     if (error.code !== 'SANDBOX_RESOURCE_LIMIT') throw error
     return { returncode: 'failed', stdout, stderr: `${stderr}\n${error.message}`.trim() }
   }
-}
-
-/**
- * Only what exists can be masked, and the books of a session may be written for the first time
- * while its first script runs: their folders are made before the box is.
- */
-async function hiddenIn(folder: string, own: readonly string[]): Promise<WorkspaceView['hidden']> {
-  for (const name of books) await makeFolder(folder, name)
-  const guarded = await guardedIn(folder, own)
-  const hidden = { folders: [] as string[], files: [] as string[] }
-  await walk(folder, (path, isFolder) => {
-    if (!isHidden(path, guarded)) return true
-    hidden[isFolder ? 'folders' : 'files'].push(path)
-    return false
-  })
-  if (hidden.folders.length + hidden.files.length <= limits.workspaceHiddenMax) return hidden
-  const message = `Cannot show the workspace to a script: more than ${limits.workspaceHiddenMax} files of it must be hidden`
-  throw new AppError('SANDBOX_SETUP_FAILED', message, { hiddenMax: limits.workspaceHiddenMax })
 }

@@ -1,10 +1,12 @@
 /** Files of a workspace: what a model may write, and that no link leads out of it. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { limits } from '#model'
 import { temporaryFolder } from '#test'
 import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
+import { hiddenIn } from './workspace-masks.ts'
 import { isHidden, partsOf } from './workspace-path.ts'
 
 const write = (root: string, path: string, text: string) => writePlain(root, partsOf(path, ['home']), Buffer.from(text))
@@ -52,6 +54,7 @@ test('paths that lead elsewhere, or to what is not for a model, are refused', ()
     'HOME/x',
     '.git',
     '.ｇｉｔ/config',
+    '.g\u200cit/config',
     'node_modules/a',
     'a. ',
   ]
@@ -86,4 +89,24 @@ test('a step gets a folder of its own; one that a crash left with its script is 
   assert.equal(await stepFolder(root, wanted, Buffer.from('print(2)\n')), `${wanted}_2`)
   writeFileSync(join(root, wanted, 'tool_output.txt'), '')
   assert.equal(await stepFolder(root, wanted, script), `${wanted}_2`)
+})
+
+test('a link with a hidden name is masked where it leads to, once, and never outside of the workspace', async (t) => {
+  const [root, outside] = [realpathSync(temporaryFolder(t)), temporaryFolder(t)]
+  for (const name of ['secrets', 'real/objects', 'sub']) mkdirSync(join(root, name), { recursive: true })
+  for (const name of ['secrets/prod', 'real/config', 'seen.txt']) writeFileSync(join(root, name), 'x')
+  const links = { '.env': 'secrets/prod', '.env.copy': '.env', 'sub/.git': '../real', 'sub/.env': '../real/config' }
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name))
+  symlinkSync(outside, join(root, '.vscode'))
+  symlinkSync('.', join(root, '.cursor'))
+  symlinkSync('nowhere', join(root, '.zed'))
+  symlinkSync('seen.txt', join(root, 'other'))
+  const { folders, files } = await hiddenIn(root, [])
+  assert.deepEqual([folders.toSorted(), files], [['ledger', 'manifests', 'real', 'sessions'], ['secrets/prod']])
+})
+
+test('more than can be masked or looked at is refused', async (t) => {
+  const root = realpathSync(temporaryFolder(t))
+  for (let n = 0; n < limits.workspaceHiddenMax - 2; n++) writeFileSync(join(root, `.env.${n}`), '')
+  await assert.rejects(hiddenIn(root, []), { code: 'SANDBOX_SETUP_FAILED', context: { hiddenMax: 500 } })
 })

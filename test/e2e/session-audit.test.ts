@@ -13,8 +13,12 @@ const everything = process.env.LONG === '1'
 
 const content = 'print("x" * 300000)\nopen("/outputs/kept.txt", "w").write("kept")\n'
 const target_script = 'workbench/scripts/look.py'
+/** What only looks like a reference to a value that stands outside of its event. */
+const lookAlike = { deep: { $blob: 'a'.repeat(64), bytes: 3 } }
+const code = { type: 'code', code: 'return args' }
 const answers = {
   rebound: [
+    { $tool: { name: 'execute', input: { implementation: code, args: lookAlike } } },
     {
       thought_process: 'I look.',
       artifacts: [{ path: target_script, content }],
@@ -53,7 +57,10 @@ for (const protocol of ['rebound', 'tool_code'] as const) {
     const { session } = json
     const chain = auditSession(project, session).map(({ what }) => what.replace(/ of .*/, ''))
     const expected = {
-      rebound: ['instruction', 'answer', 'artifact', 'output', 'answer', 'answer', 'artifact', 'final result'],
+      rebound: [
+        ...['instruction', 'answer', 'metier:program', 'answer', 'artifact', 'output'],
+        ...['answer', 'answer', 'artifact', 'final result'],
+      ],
       tool_code: ['instruction', 'answer', 'artifact', 'output', 'artifact', 'answer', 'answer', 'final result'],
     }
     assert.deepEqual(chain, expected[protocol])
@@ -71,7 +78,7 @@ for (const protocol of ['rebound', 'tool_code'] as const) {
         bytes,
         step,
       ]),
-      [['/outputs/kept.txt', 4, 1]],
+      [['/outputs/kept.txt', 4, protocol === 'rebound' ? 2 : 1]],
     )
     const verify = () => metier(space, ['session', 'verify', session, '--json'])
     assert.equal((await verify()).code, 0)

@@ -34,8 +34,8 @@ type Protocol = keyof typeof answers
 
 /** How many events each has when nothing happens to it. */
 const events = { rebound: 26, tool_code: 29 }
-/** Sent to the model, sent to the box, answered by it, and the one before the last. */
-const sample = { rebound: [3, 9], tool_code: [10, 28] }
+/** Sent to the model, sent to the box, answered by it, and the last. */
+const sample = { rebound: [3, 9], tool_code: [10, 29] }
 
 for (const protocol of ['rebound', 'tool_code'] as const) {
   for (const moment of everything ? (['after', 'before'] as const) : (['after'] as const)) {
@@ -55,7 +55,7 @@ for (const protocol of ['rebound', 'tool_code'] as const) {
 
 type Kill = { protocol: Protocol; boundary: number; moment: 'before' | 'after'; sandbox: string | null }
 
-async function killedAt(t: TestContext, { protocol, boundary, moment, sandbox }: Kill): Promise<string> {
+async function killedAt(t: TestContext, { protocol, boundary, moment, sandbox }: Kill): Promise<string | null> {
   const space = workspace(t, { config: { mcpServers: {} } })
   const stub = await providerStub(t, join(space.folder, 'asked.jsonl'), (_, { body }): Reply => {
     const heard = body.messages.filter(({ role }: { role: string }) => role === 'assistant').length
@@ -73,7 +73,7 @@ async function killedAt(t: TestContext, { protocol, boundary, moment, sandbox }:
   // Killed before its first event was on disk, there is no session.
   if (row === undefined) {
     assert.deepEqual([boundary, moment], [1, 'before'])
-    return state
+    return sandbox
   }
   const open = openCall(verbs.eventsOf(row.run))
   await verbs.close()
@@ -111,7 +111,7 @@ async function dies(home: string, order: object): Promise<void> {
     said += chunk
   })
   const signal = await new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)))
-  assert.equal(signal, 'SIGKILL', said)
+  assert.equal(signal, 'SIGKILL', `${said} it came to its end`)
 }
 
 /** The tool of the one call that was sent and not answered. */

@@ -25,21 +25,28 @@ const { file, home, boundary, moment } = order
 const config = parseConfig({ file, text: readFileSync(file, 'utf8'), home, env: process.env, directory: dirname(file) })
 const die = () => process.kill(process.pid, 'SIGKILL')
 
+/** The last event of a run has a function of its own. */
 function deadly(chain: Chain): Chain {
   let events = 1
-  const reach = (): void => {
+  const reach = (onDisk: () => Promise<void>): void => {
     if (events !== boundary) return
     if (moment === 'before') die()
-    else void chain.durable().then(die)
+    else void onDisk().then(die)
   }
-  reach()
+  reach(() => chain.durable())
   const append: Chain['append'] = (type, body) => {
     const place = chain.append(type, body)
     events += 1
-    reach()
+    reach(() => chain.durable())
     return place
   }
-  return { ...chain, append }
+  const finish: Chain['finish'] = (body) => {
+    const finished = chain.finish(body)
+    events += 1
+    reach(() => finished)
+    return finished
+  }
+  return { ...chain, append, finish }
 }
 
 const store = await openStore({ home })
