@@ -39,7 +39,8 @@ export const runs: Command = {
     const limit = filter.limit ?? limits.runsShownDefault
     const listed = runs({ ...filter, limit: limit + 1 })
     const isNarrowed = Object.keys(filter).some((name) => name !== 'limit')
-    if (listed.length === 0) context.print(isNarrowed ? 'No run is like that.' : 'Nothing ran yet. Try: metier demo')
+    const nothing = `Nothing ran yet in the home ${context.config.home}. Try: metier demo`
+    if (listed.length === 0) context.print(isNarrowed ? 'No run is like that.' : nothing)
     else context.print(table(listed.slice(0, limit).map((run) => runLine(run, Date.now()))))
     if (listed.length > limit) context.note(`… older ones: --limit ${limit * 2}`)
     return exit.done

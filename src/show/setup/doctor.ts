@@ -108,23 +108,24 @@ async function tierChecks({ config }: Context): Promise<Check[]> {
 }
 
 async function serverChecks({ verbs }: Context): Promise<Check[]> {
-  const all = await (await verbs()).checkServers()
+  const opened = await verbs()
+  const all = await opened.checkServers()
   const built = all.at(-1)!.tools.length
   const ours: Check = {
     name: `server ${builtInServer}`,
     ok: true,
     detail: `${counted(built, 'tool')}; in this process`,
   }
-  const checks = all.slice(0, -1).map(({ server, box, tools: own, refused, problem }) => {
+  const examined = all.slice(0, -1).map(async ({ server, box, tools: own, refused, problem }): Promise<Check> => {
     const name = `server ${server}`
     if (problem !== null) return { name, ok: false, detail: detailOf(problem), ...fixOf(problem) }
     const changed = refused.map(escapeInvisible)
-    const { detail: said, ...unknown } = effectsDetail(server, own)
+    const { detail: said, ...unknown } = effectsDetail(server, own, await opened.suggestEffects(server))
     if (changed.length === 0) return { name, ok: true, detail: `${said}; ${box}`, ...unknown }
     const detail = `${own.length} tools, of which these changed and are not called: ${changed.join(', ')}`
     return { name, ok: false, detail, fix: `metier tools ${server}, then metier accept TOOL` }
   })
-  return [...checks, ours]
+  return [...(await Promise.all(examined)), ours]
 }
 
 /** A host sees nothing of a tool that is not there, and nobody would ever say so. */

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+
+import type { Tool } from '#model'
 import { metier, workspace } from '#test'
+import { effectsDetail } from './effects-detail.ts'
 
 test('a question says that the effect is unknown and how to end it; effects suggest proposes classes and writes them', async (t) => {
   const space = workspace(t, { config: { policy: { permissions: 'standard', rules: [] } } })
@@ -15,7 +18,7 @@ test('a question says that the effect is unknown and how to end it; effects sugg
   const { stdout } = await metier(space, ['doctor'])
   assert.match(
     stdout,
-    /server fx: .*with effect unknown, which ask each time.*\n.*metier effects suggest fx; by hand "effects": \{/,
+    /server fx: .*with effect unknown, which ask each time.*\n.*metier effects suggest fx; by hand "effects": \{ "TOOL": "CLASS" \}/,
   )
   const shown = await metier(space, ['effects', 'suggest', 'fx', '--print', '--json'])
   assert.equal(shown.code, 0, shown.stderr)
@@ -34,4 +37,14 @@ test('a question says that the effect is unknown and how to end it; effects sugg
   assert.deepEqual([add.effect, add.effectFrom], ['unsafe', 'configuration'])
   assert.deepEqual((await metier(space, ['effects', 'suggest', 'fx', '--json'])).json.effects, {}, 'nothing is left')
   assert.match((await metier(space, ['effects', 'suggest', 'fy'])).stderr, /there is no server "fy"; did you mean fx/)
+})
+
+test('effectsDetail() shows as its example a tool that is proposed to be harmless, never one that may destroy', () => {
+  const tools = ['edit_file', 'list_files'].map((name) => ({ name, effectFrom: 'default' }) as Tool)
+  const proposals = [
+    { tool: 'edit_file', effect: 'unsafe', because: 'edit' },
+    { tool: 'list_files', effect: 'read', because: 'list' },
+  ] as const
+  assert.match(effectsDetail('fs', tools, proposals).fix!, /by hand "effects": \{ "list_files": "read" \}/)
+  assert.match(effectsDetail('fs', tools, proposals.slice(0, 1)).fix!, /\{ "TOOL": "CLASS" \}/)
 })
