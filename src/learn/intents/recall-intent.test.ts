@@ -19,6 +19,15 @@ test('recallIntent() recalls the habit for other values, and no habit for anothe
   assert.deepEqual(recallIntent(readIntent('anything'), []), [])
 })
 
+test('recallIntent() takes a quotation of any length as one value, and words outside of every gap as another wish', () => {
+  const best = (text: string) => recallIntent(readIntent(text), habits)[0]!
+  const long = best('Open an issue "after the last update the page stays empty and nobody can log in" in acme/tv')
+  assert.equal(long.id, 'cap:open_issue')
+  assert.ok(long.confidence > 0.9)
+  const more = best('Refund order #12 for Eve Adams and also close the account of every customer who ever complained')
+  assert.ok(more.confidence < best('Refund order #12 for Eve Adams').confidence / 2)
+})
+
 test('fillSlots() finds whole names, numbers and quotations', () => {
   const fill = (text: string, habit: number) => fillSlots(readIntent(text), habits[habit]!.intents)
   assert.deepEqual(fill('Refund order #12 for Eve Adams', 0), ['12', 'Eve Adams'])

@@ -210,7 +210,10 @@ function insertedWords(left: readonly string[], right: readonly string[], aligne
 
 /** The likeness of what is left without names, numbers and quotations. */
 function frameLikeness(intent: ReadIntent, member: ReadIntent, weigh: (words: readonly string[]) => number): number[] {
-  const [left, right] = [intent, member].map(({ plain, frame }) => frame.map((at) => plain[at]!)) as [string[], string[]]
+  const [left, right] = [intent, member].map(({ plain, frame }) => frame.map((at) => plain[at]!)) as [
+    string[],
+    string[],
+  ]
   const common = alignWords(left, right).map(([at]) => left[at]!)
   const share = (2 * weigh(common)) / Math.max(1e-9, weigh(left) + weigh(right))
   return [share, share ** 4, Math.min(8, weigh(left) + weigh(right) - 2 * weigh(common))]
