@@ -123,7 +123,7 @@ function featuresOf(intent: ReadIntent, members: readonly ReadIntent[], specific
   ]
 }
 
-/** The words that all have in their order; `gaps[at]` is true where some have more before word `at`. */
+/** The words that all have, in order; `gaps[at]`: some have more words before the word `at`. */
 type Skeleton = { words: string[]; gaps: boolean[] }
 
 function skeletonOf(members: readonly ReadIntent[]): Skeleton {
@@ -197,7 +197,7 @@ function pairFeatures(intent: ReadIntent, member: ReadIntent, specificity: Speci
   ]
 }
 
-/** Words that stand where the other text has nothing: another value replaces, another request adds. */
+/** Words where the other text has nothing: another value replaces, another request adds. */
 function insertedWords(left: readonly string[], right: readonly string[], aligned: [number, number][]): string[] {
   const found: string[] = []
   let [leftEnd, rightEnd] = [0, 0]
