@@ -9,11 +9,14 @@ import { openScriptBoxes, type ScriptBoxes } from '#sandbox'
 import { type Artifacts, openArtifacts, type SessionKit } from '#verbs'
 import { agentProgram } from './loop.ts'
 import { readPlan } from './plan.ts'
+import { readSession } from './read-session.ts'
+import { projectSession } from './session-files.ts'
 import { modelServer, workspaceServer } from './session-servers.ts'
 import { workspaceTools } from './workspace-tools.ts'
 
 export { reachable } from '#agent/models'
 export { newPlan, type PlanRequest } from './new-plan.ts'
+export { isSession, readSession, statusOf } from './read-session.ts'
 export { projectSession, type SessionRecord, verifySession } from './session-files.ts'
 export { sessionPage } from './session-page.ts'
 export { type SessionView, viewSession } from './session-view.ts'
@@ -21,7 +24,7 @@ export { type SessionView, viewSession } from './session-view.ts'
 /** What the engine needs for sessions; given to the verbs when they are opened. */
 export const sessionKit: SessionKit = {
   maker: { version: '1', make: (source) => agentProgram(readPlan(source)) },
-  servers({ config, planOf, discover, resultText }) {
+  servers({ config, planOf, discover, resultText }, listening) {
     let opened: ScriptBoxes | null = null
     let stored: Promise<Artifacts> | null = null
     const { minTier } = config.sandbox
@@ -37,8 +40,9 @@ export const sessionKit: SessionKit = {
     })
     const directory = config.file === null ? process.cwd() : dirname(config.file)
     return [
-      modelServer((name) => openModel(name, config, { directory })),
+      modelServer((name) => openModel(name, config, { directory }), listening),
       workspaceServer(tools, async () => opened?.close()),
     ]
   },
+  writeBooks: async (record, session) => projectSession(await readSession(record, session)),
 }

@@ -21,7 +21,16 @@ export type SessionRecord = {
 
 const bytesMax = Number.MAX_SAFE_INTEGER
 
-export async function projectSession(record: SessionRecord): Promise<void> {
+/** One after the other: who appends to a file must know what stands in it. */
+export function projectSession(record: SessionRecord): Promise<void> {
+  const turn = projecting.then(() => project(record))
+  projecting = turn.catch(() => {})
+  return turn
+}
+
+let projecting: Promise<void> = Promise.resolve()
+
+async function project(record: SessionRecord): Promise<void> {
   const root = record.view.plan.workspace
   for (const blob of blobsOf(record.lines)) {
     const path = `ledger/blobs/${blob.$blob}`

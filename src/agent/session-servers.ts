@@ -6,6 +6,7 @@
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '#agent/models'
 import { type CallOptions, cancelledOf, type SessionServer, timeoutOf } from '#catalog'
 import { AppError, type Effect, type Json, type JsonObject, limits, sha256, type Tool, type Try, toText } from '#model'
+import type { SpeechListener } from '#verbs'
 
 export type SessionCall = { run: string; call: string; signal: AbortSignal }
 
@@ -35,7 +36,10 @@ export function workspaceServer(tools: Record<string, SessionTool>, close: () =>
 }
 
 /** Any name is a model: whether there is one shows when it is asked. */
-export function modelServer(open: (name: string) => Promise<Model>): SessionServer {
+export function modelServer(
+  open: (name: string) => Promise<Model>,
+  listening?: () => SpeechListener | undefined,
+): SessionServer {
   return {
     name: 'model',
     tool: (name) => definitionOf('model', name, 'read', limits.modelCallMs),
@@ -44,10 +48,23 @@ export function modelServer(open: (name: string) => Promise<Model>): SessionServ
         const model = await open(name)
         const request = args as unknown as Omit<ModelRequest, 'signal'>
         const attempt = options.attempt ?? 1
-        return answered(await model.complete({ ...request, signal, attempt }), options.whole === true)
+        const spoken = speaking(options.run, listening?.())
+        try {
+          return answered(await model.complete({ ...request, signal, attempt, ...spoken }), options.whole === true)
+        } finally {
+          spoken.onText?.(null)
+        }
       }),
     close: async () => {},
   }
+}
+
+/** Only where somebody listens is the answer streamed; the record has it whole, and only then. */
+function speaking(
+  run: string | undefined,
+  hear: SpeechListener | undefined,
+): { onText?: (text: string | null) => void } {
+  return run === undefined || hear === undefined ? {} : { onText: (text: string | null) => hear(run, text) }
 }
 
 function answered({ raw, ...value }: ModelAnswer, isWhole: boolean): Try {

@@ -178,6 +178,8 @@ type MovingVerbs = {
   execute(input: unknown, caller: Caller): Promise<ExecuteAnswer>
   /** Begins a session of the agent, and goes on with it until it rests. */
   pursue(pursuit: Pursuit, caller: Caller): Promise<ExecuteAnswer>
+  /** Heard only of sessions that move in this process; answers with what ends it. */
+  onSpeech(listener: SpeechListener): () => void
   resume(run: string, caller: Caller): Promise<ExecuteAnswer>
   cancel(run: string, caller: Caller, reason?: string): Promise<MovedAnswer>
   fork(run: string, at: number, args: Json | undefined, caller: Caller): Promise<ExecuteAnswer>
@@ -227,9 +229,17 @@ export type Verbs = RecordVerbs & ToolVerbs & MovingVerbs & CapabilityVerbs
 /** What an agent's sessions add to the engine: they stand above the verbs, which are given them. */
 export type SessionKit = {
   maker: ProgramMaker
-  /** Opened for each configuration; closed with the catalogue. */
-  servers(parts: SessionParts): SessionServer[]
+  /**
+   * Opened for each configuration; closed with the catalogue. `listening` answers with who hears
+   * what a model says while it says it.
+   */
+  servers(parts: SessionParts, listening?: () => SpeechListener | undefined): SessionServer[]
+  /** The files of a session in its workspace, as the record has it now. */
+  writeBooks(record: RecordVerbs, session: string): Promise<void>
 }
+
+/** A piece of what the model of a session says; null where it has ended. Shown, never recorded. */
+export type SpeechListener = (session: string, text: string | null) => void
 
 export type SessionParts = {
   config: Config

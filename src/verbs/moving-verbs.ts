@@ -18,6 +18,7 @@ import { openGenerations } from './generations.ts'
 import { openPassthroughVerbs } from './passthrough.ts'
 import { projectRuns } from './project-runs.ts'
 import { id } from './record-verbs.ts'
+import { openSessions } from './sessions.ts'
 import { sweepBeside } from './sweep-artifacts.ts'
 import { openToolVerbs } from './tool-verbs.ts'
 import { why } from './why.ts'
@@ -31,16 +32,17 @@ type RunVerbs = Pick<
 export async function openMovingVerbs(
   { record, store }: { record: RecordVerbs; store: Store },
   config: Config,
-  { path, home, settled, sessions, log = () => {} }: VerbsOptions,
+  { path, home, settled, sessions: kitOf, log = () => {} }: VerbsOptions,
 ): Promise<Verbs> {
-  const [{ openEngine }, kit] = await Promise.all([loadEngine(), sessions?.() ?? null])
+  const [{ openEngine }, kit] = await Promise.all([loadEngine(), kitOf?.() ?? null])
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
   const capabilities = openCapabilities(store, () => generations.config().learn.shared)
   let isServing = false
   const beside = workBeside(store, config, log, (signal) => learning.learnCapabilities(isServing, signal))
   const adviser = adviserOf(beside.learner, config)
-  const options = { store, baseEnv, log, openEngine, capabilities, kit, adviser }
-  const generations = openGenerations(config, { ...options, settled: (run) => settled?.(verbs, run) })
+  const sessions = openSessions(kit, record, store, log)
+  const own = { kit: sessions.kit, settled: sessions.settling((run) => settled?.(verbs, run)) }
+  const generations = openGenerations(config, { store, baseEnv, log, openEngine, capabilities, adviser, ...own })
   const { catalog, engine } = generations
   const facts = () => beside.learner.knowledge()
   const learning = openCapabilityVerbs({ store, engine, catalog, capabilities, facts })
@@ -54,7 +56,7 @@ export async function openMovingVerbs(
   }
   const close = async () => {
     await releaseRuns()
-    await beside.close()
+    await Promise.all([beside.close(), sessions.close()])
     await generations.close()
     await record.close()
   }
@@ -67,6 +69,7 @@ export async function openMovingVerbs(
     discover: (input, caller) => discover(parts, input, askerOf(catalog, caller)),
     ...openRunVerbs(parts),
     ...learning,
+    onSpeech: sessions.onSpeech,
     announceGateway: (url, resumes) => {
       const say = () => announce(store, { url, servers: resumes ? catalog.digests() : null })
       const resuming = resumes ? [resumeAnswered(parts, log)] : []

@@ -25,7 +25,7 @@ import {
   type ResultAnswer,
   type RunFilter,
 } from '#verbs/views'
-import type { RecordVerbs, SessionKit, Verbs, VerbsOptions } from './contract.ts'
+import type { RecordVerbs, SessionKit, SpeechListener, Verbs, VerbsOptions } from './contract.ts'
 import { issuerFetch } from './issuer-fetch.ts'
 import { exportRun, keysFolder, openArtifacts, restoreRecord, verifyRecord } from './record-files.ts'
 
@@ -69,6 +69,7 @@ export {
   restoreRecord,
   type SessionKit,
   type Settlement,
+  type SpeechListener,
   type Verbs,
   type VerbsOptions,
   verifyRecord,

@@ -15,7 +15,7 @@ import {
 } from '#show/cli'
 import { type ExecuteAnswer, exportRun, openArtifacts } from '#verbs'
 import { followSession } from './follow-session.ts'
-import { openSession, sessionRows, sessionText, statusOf } from './session-text.ts'
+import { openSession, sessionRows, sessionText } from './session-text.ts'
 
 const starting = {
   model: { type: 'string' },
@@ -158,6 +158,7 @@ async function pursueHere(context: Context, move: (began: Began) => Promise<Exec
 }
 
 async function told(context: Context, answer: ExecuteAnswer, view: SessionView): Promise<number> {
+  const { statusOf } = await import('#agent')
   const { run, error } = answer as unknown as JsonObject
   const status = statusOf(answer as unknown as JsonObject)
   const result =

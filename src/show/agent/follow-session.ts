@@ -1,25 +1,28 @@
 /** Follows a session while it moves: tells each step, and keeps its books in the workspace. */
 import type { Context } from '#show/cli'
 import type { Verbs } from '#verbs'
-import { oneLine, readSession } from './session-text.ts'
+import { oneLine } from './session-text.ts'
+import { showSpeech } from './show-speech.ts'
 
 type Following = { stop(): Promise<void> }
 
 export function followSession(context: Context, verbs: Verbs, session: string): Following {
   let told = 0
+  let steps = 1
   let working: Promise<void> | null = null
   let isAsked = false
 
   async function look(): Promise<void> {
     // It may have begun, and not be on disk yet.
     if (verbs.linesOf(session).length === 0) return
-    const { projectSession } = await import('#agent')
+    const { projectSession, readSession } = await import('#agent')
     const record = await readSession(verbs, session)
     for (const { step, role, does } of record.view.said.slice(told)) {
       if (role === 'assistant') context.note(`step ${step}  ${oneLine(does)}`)
       else if (role === 'system') context.note(`        ${oneLine(does)}`)
     }
     told = record.view.said.length
+    steps = record.view.steps
     await projectSession(record)
   }
 
@@ -40,11 +43,14 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
       })
   }
 
+  const { terminal } = context
+  const hush = terminal === null ? () => {} : showSpeech(terminal, verbs.onSpeech, session, () => steps)
   const unsubscribe = verbs.onChange(changed)
   changed()
   return {
     async stop() {
       unsubscribe()
+      hush()
       await working
       await look()
     },

@@ -1,7 +1,18 @@
 /** What a session can reach, and what nobody else can: capabilities, models and workspaces. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentProject, caller, lastAnswer, metier, openSpace, runAgent, schemaOf, teach, whyNot } from '#test'
+import {
+  agentProject,
+  caller,
+  lastAnswer,
+  metier,
+  openSpace,
+  runAgent,
+  schemaOf,
+  scriptAnswer,
+  teach,
+  whyNot,
+} from '#test'
 
 const skip = whyNot('os')
 const uses = (implementation: object, args: object = {}) => ({
@@ -85,5 +96,22 @@ test('a fork of a session keeps its first steps and asks its model again from th
   assert.equal(forked.json?.status, 'done', forked.stderr + forked.stdout)
   const shown = await metier(space, ['session', 'show', forked.json.run, '--json'])
   assert.deepEqual([shown.json.steps, shown.json.said.at(-1).text], [3, 'end'])
+  const verified = await metier(space, ['session', 'verify', forked.json.run])
+  assert.equal(verified.code, 0, verified.stdout)
   assert.equal((await metier(space, ['run', 'replay', forked.json.run])).code, 0)
+})
+
+test('a process that cannot make the program of a session leaves it alone', { skip, timeout: 300_000 }, async (t) => {
+  const rules = [{ tool: 'workspace:write', then: 'ask' }]
+  const space = agentProject(t, [scriptAnswer('a.py', 'print(1)'), lastAnswer('end')], { policy: { rules } })
+  const { session } = (await runAgent(space, 'Wait')).json
+  const verbs = await openSpace(space)
+  const [{ id }] = verbs.approvals() as unknown as [{ id: string }]
+  await verbs.decide(id, { answer: 'approved' }, caller, false)
+  const before = verbs.linesOf(session)
+  await assert.rejects(verbs.resume(session, caller), { code: 'PLAN_INVALID', message: /use "metier agent resume"/ })
+  assert.deepEqual(verbs.linesOf(session), before)
+  await verbs.close()
+  const resumed = await metier(space, ['agent', 'resume', session, '--json'])
+  assert.equal(resumed.json?.status, 'done', resumed.stderr)
 })

@@ -1,40 +1,15 @@
 /** A session as the record has it, and as a person reads it. */
 import type { SessionRecord, SessionView } from '#agent'
-import { AppError, type Event, escapeInvisible, type JsonObject, type RunStatus } from '#model'
+import { escapeInvisible, type JsonObject } from '#model'
 import type { Context } from '#show/cli'
-import type { RecordVerbs } from '#verbs'
 
 export async function openSession(context: Context, session: string): Promise<SessionRecord> {
+  const { readSession } = await import('#agent')
   return readSession(await context.record(), session)
 }
 
-export async function readSession(record: RecordVerbs, session: string): Promise<SessionRecord> {
-  const { viewSession } = await import('#agent')
-  const status = statusOf(record.answer(session))
-  const events = record.eventsOf(session)
-  if (!isSession(record, events[0])) {
-    const details = 'it is a run and no session; "metier sessions" lists them'
-    throw new AppError('INVALID_INPUT_PARAM', `Cannot show ${session}: ${details}`, { param: 'session', details })
-  }
-  return {
-    view: viewSession(events, status, record.memberText),
-    lines: record.linesOf(session),
-    blob: (blob) => record.memberText(blob),
-  }
-}
-
-/** As the run's row has it: an answer says `running` of a run that nobody moves. */
-export function statusOf({ status, interrupted }: JsonObject): RunStatus {
-  return interrupted === true ? 'interrupted' : (status as RunStatus)
-}
-
-function isSession(record: RecordVerbs, first: Event | undefined): boolean {
-  if (first?.type !== 'run.started') return false
-  return (JSON.parse(record.memberText(first.body.plan)) as { kind: string }).kind === 'agent'
-}
-
 export async function sessionRows(context: Context): Promise<JsonObject[]> {
-  const record = await context.record()
+  const [record, { isSession, readSession }] = await Promise.all([context.record(), import('#agent')])
   const all = record.runs().map(({ run }) => String(run))
   const sessions = all.filter((run) => isSession(record, record.eventsOf(run, { type: 'run.started' })[0]))
   const rows = sessions.map(async (run) => {

@@ -9,6 +9,8 @@ export type Terminal = {
    * was left.
    */
   line(prompt: string, text: string, over: AbortSignal): Promise<string | null>
+  /** A line that stands until the next one takes its place; an empty one clears it. */
+  live(text: string): void
 }
 
 /**
@@ -19,6 +21,7 @@ export function openTerminal(input: ReadStream, output: WriteStream): Terminal |
   if (input.isTTY !== true || output.isTTY !== true) return null
   return {
     key: (over) => readKey(input, over),
+    live: (text) => void output.write(`\r\u001b[K${fitting(text, (output.columns || 80) - 1)}`),
     async line(prompt, text, over) {
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input, output, terminal: true })
@@ -36,6 +39,17 @@ export function openTerminal(input: ReadStream, output: WriteStream): Terminal |
       }
     },
   }
+}
+
+/** As much as stands on one line: what is wide in a terminal takes two columns. */
+function fitting(text: string, columns: number): string {
+  let [end, left] = [0, columns]
+  for (const character of text) {
+    left -= character.codePointAt(0)! >= 0x1100 ? 2 : 1
+    if (left < 0) break
+    end += character.length
+  }
+  return text.slice(0, end)
 }
 
 const interrupt = () => process.kill(process.pid, 'SIGINT')
