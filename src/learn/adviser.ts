@@ -4,7 +4,7 @@
  * follows what is known as that grows, and reads nothing of other subjects unless that is shared.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { argumentsOfRun, type Capability, draftOf } from '#learn/capabilities'
+import { argumentsOfRun, type Capability } from '#learn/capabilities'
 import type { Edge, Example, Knowledge, PastRun, Shape } from '#learn/graph'
 import {
   bindArguments,
@@ -92,7 +92,7 @@ export class Adviser {
     const likenessOf = ({ name }: Capability) => likeness.get(name) ?? 0
     const ordered = [...capabilities].sort((left, right) => likenessOf(right) - likenessOf(left))
     return ordered.map((capability) => {
-      const own = capability.subject === asker.subject ? argumentsOfRuns(shapes.get(capability.shape)) : []
+      const own = capability.subject === asker.subject ? argumentsOfRuns(shapes.get(capability.shape), capability) : []
       const bound = bindArguments(intent, capability.parametersSchema, own, args)
       const uses = usesOf(known, capability, shapes.get(capability.shape)?.count)
       return { capability, likeness: likenessOf(capability), ...bound, uses }
@@ -231,14 +231,9 @@ function makeOffers(known: Knowledge, capabilities: readonly Capability[]): Offe
 }
 
 /** With which arguments the runs that taught a capability would have called it. */
-function argumentsOfRuns(shape: Shape | undefined): { intent: string; args: Json }[] {
-  if (shape === undefined) return []
-  const runs = shape.runs.filter(({ ok }) => ok)
-  const draft = draftOf({ ...shape, runs })
-  return runs.map((run) => ({
-    intent: run.intent,
-    args: draft === null ? run.args : argumentsOfRun(run, draft.lifted),
-  }))
+function argumentsOfRuns(shape: Shape | undefined, capability: Capability): { intent: string; args: Json }[] {
+  const runs = shape?.runs.filter(({ ok }) => ok) ?? []
+  return runs.map((run) => ({ intent: run.intent, args: argumentsOfRun(run, capability) }))
 }
 
 /** Runs of its shape went well; one that never failed is not sure to go well: (s + 1) / (n + 2). */

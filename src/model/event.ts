@@ -206,6 +206,11 @@ export type EventBodies = {
     runs: string[]
     /** By parameter, the places of the literals of those runs' programs that it stands for. */
     lifted?: Record<string, number[]>
+    /** Literals that are texts with parameters in them. */
+    texts?: {
+      at: number
+      pieces: (string | { parameter: string; form: 'same' | 'capital' | 'lower' | 'upper' })[]
+    }[]
     imported?: true
   }
   /** By which runs it was held against the record, and how. */

@@ -14,9 +14,11 @@ const run = (verbs: TestVerbs, intent: string, code: string) =>
   verbs.execute({ intent, implementation: { type: 'code', code } }, caller)
 
 /** Learning follows the record by itself: this only waits for it. */
-async function until<Value>(look: () => Value | undefined | false): Promise<Value> {
+type Looked<Value> = Value | undefined | false
+
+async function until<Value>(look: () => Looked<Value> | Promise<Looked<Value>>): Promise<Value> {
   for (let tries = 0; tries < 600; tries++) {
-    const found = look()
+    const found = await look()
     if (found) return found
     await pause(100)
   }
@@ -47,6 +49,59 @@ test('programs that differ in names and values become one verified capability, w
   assert.deepEqual([invocations[0]!.arguments, invocations[0]!.results], [{ key: 'cherries' }, { sum: 2 }])
   const names = new Set(verbs.capabilities().map(({ id }) => id))
   assert.ok(names.size <= 2, [...names].join())
+})
+
+const onboard = (who: string, priority: number) => `
+  const { missionID } = await mcp.metier.create_mission({ name: "Onboard ${who}", description: "onboarding of ${who}" })
+  const { taskID } = await mcp.metier.create_task_node({ parentNodeID: missionID, description: "account of ${who}" })
+  return (await mcp.metier.update_task({ taskID, priority: ${priority} })).task.priority`
+
+test('a value inside of texts is one parameter, which the next intent binds', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  const people: [string, number][] = [
+    ['Ada', 3],
+    ['Bob', 4],
+    ['Cleo', 5],
+  ]
+  for (const [who, priority] of people) {
+    const answer = await run(verbs, `onboard ${who} with priority ${priority}`, onboard(who, priority))
+    assert.equal(answer.status, 'done', JSON.stringify(answer))
+  }
+  const listed = await until(() => verbs.capabilities('verified').find(({ id }) => id === 'cap:onboard_priority'))
+  const parameters = () => verbs.capability(String(listed.id)).parametersSchema as JsonObject
+  await until(() => Object.keys(parameters().properties as object).length === 2)
+  assert.deepEqual(parameters().properties, { priority: { type: 'integer' }, name: { type: 'string' } })
+  const args = { priority: 7, name: 'Dora' }
+  const suggested = async () =>
+    (await verbs.execute({ intent: 'onboard Dora with priority 7' }, caller)).suggestion?.capability
+  // What is suggested follows the record a moment after it.
+  const bound = await until(async () => {
+    const found = await suggested()
+    return found?.missing.length === 0 && Object.keys(found.args).length === 2 && found
+  })
+  assert.deepEqual(bound, { id: listed.id, args, missing: [] })
+  const used = await verbs.execute({ implementation: { type: 'capability', id: listed.id }, args }, caller)
+  assert.equal(used.result, 7, JSON.stringify(used))
+})
+
+test('a use of a capability teaches no other, and what nobody caught teaches none', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  await run(verbs, 'Look up the colour of apples', read('apples'))
+  const { id } = (await until(() => verbs.capabilities('verified')[0])) as { id: string }
+  for (const key of ['apples', 'pears', 'plums', 'figs']) {
+    const plan = { intent: `Look up the colour of ${key}`, implementation: { type: 'capability', id }, args: { key } }
+    assert.equal((await verbs.execute(plan, caller)).status, 'done')
+    await run(verbs, `Find the tint of ${key}`, `return await cap['${id.slice(4)}']({ key: '${key}' })`)
+  }
+  const forgetful = `mcp.fx.no_such({}); mcp.fx.fail({}); return (await mcp.fx.read({ key: 'salt' })).value`
+  await run(verbs, 'Forget about a failure', forgetful)
+  await run(verbs, 'Weigh the salt', `return [(await mcp.fx.read({ key: 'salt' })).value]`)
+  await until(() => byName(verbs, 'cap:weigh'))
+  const learned = verbs.capabilities().map((one) => [one.id, one.version])
+  assert.deepEqual(learned, [
+    [id, 1],
+    ['cap:weigh', 1],
+  ])
 })
 
 test('a capability is exported, imported elsewhere as a candidate, disabled, enabled and forgotten for good', async (t) => {

@@ -92,7 +92,7 @@ export async function verifyCapability(
   const failed = (why: string) => ({ ok: false, why, how: [], runs: [] })
   if (runs.length === 0) return failed(noRun)
   for (const run of runs.slice(-limits.capabilityRunsMax)) {
-    const args = argumentsOfRun(run, one.lifted ?? {})
+    const args = argumentsOfRun(run, one)
     const { ok, error } = await parts.engine.rehearse(run.run as RunId, one.source, args)
     if (!ok) return failed(`rehearsed against run ${run.run}: ${error?.message ?? 'it differs'}`)
   }
@@ -100,7 +100,7 @@ export async function verifyCapability(
   if (typeof pins === 'string') return failed(pins)
   const how: Verification['how'] = ['rehearsed']
   if (isServing && one.effect !== null && isReadOnly(one.effect)) {
-    const why = await executeOnce(parts, one, argumentsOfRun(runs.at(-1)!, one.lifted ?? {}))
+    const why = await executeOnce(parts, one, argumentsOfRun(runs.at(-1)!, one))
     if (why !== null) return failed(why)
     how.push('executed')
   }

@@ -26,13 +26,17 @@ test('canonicalOf() is blind to names, formatting, comments and quotes, not to w
 
 test('parametersOf() lifts what varied between runs and what the intent says', () => {
   const two = parametersOf([example('find one', program('"A-17"')), example('find another', program('"B-99"'))])
-  assert.deepEqual(two, [{ name: 'id', key: 'id', literals: [0], values: ['A-17', 'B-99'] }])
+  assert.deepEqual(two?.parameters, [{ name: 'id', key: 'id', literals: [0], values: ['A-17', 'B-99'] }])
   const said = parametersOf([example('find order A-17 now', program('"A-17"'))])
   assert.deepEqual(
-    said?.map(({ name }) => name),
+    said?.parameters.map(({ name }) => name),
     ['id'],
   )
-  assert.deepEqual(parametersOf([example('find order A-175', program('"A-17"'))]), [], 'a part of another word')
+  assert.deepEqual(
+    parametersOf([example('find order A-175', program('"A-17"'))])?.parameters,
+    [],
+    'a part of another word',
+  )
   assert.equal(parametersOf([example('', program('1')), example('', program('1', 'f();'))]), null)
 })
 
@@ -41,7 +45,7 @@ test('parametersOf() makes one parameter of literals that vary together, and nam
     `async () => mcp.a.b({ id: '${id}', list: [{ id: '${other}' }], same: '${id}' })`
   const found = parametersOf([example('', source('x1', 'y1')), example('', source('x2', 'y2'))])
   assert.deepEqual(
-    found?.map(({ name, literals }) => [name, literals]),
+    found?.parameters.map(({ name, literals }) => [name, literals]),
     [
       ['id', [0, 2]],
       ['id2', [1]],
@@ -52,7 +56,10 @@ test('parametersOf() makes one parameter of literals that vary together, and nam
 test('liftLiterals() puts parameters in the place of literals', () => {
   const pair = "(async () => mcp.a.b({ id: 'long-identifier', to: 'x' }))"
   const both = ['id', 'to'].map((name, at) => ({ name, key: name, literals: [at], values: [] }))
-  assert.equal(liftLiterals(pair, canonicalOf(pair), both), '(async () => mcp.a.b({ id: args.id, to: args.to }))')
+  assert.equal(
+    liftLiterals(pair, canonicalOf(pair), { parameters: both, texts: [] }),
+    '(async () => mcp.a.b({ id: args.id, to: args.to }))',
+  )
   const source = `(${program('"A-17"')})`
   const canonical = canonicalOf(source)
   const parameters = parametersOf([example('A-17', program('"A-17"'))])!

@@ -11,5 +11,5 @@ export {
   posteriorOf,
   type RunCall,
 } from './decide-capabilities.ts'
-export { argumentsOfRun, draftOf } from './make-capability.ts'
+export { argumentsOfRun } from './make-capability.ts'
 export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'

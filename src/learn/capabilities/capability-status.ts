@@ -10,6 +10,7 @@
  * but a changed tool takes it away again. `forgotten` is for good.
  */
 import { type CapabilitySource, capabilityId, type Effect, type Event, type EventBodies, type JsonObject } from '#model'
+import type { LiftedText } from './anti-unify.ts'
 
 type CapabilityStatus = 'candidate' | 'verified' | 'stale' | 'demoted' | 'disabled' | 'forgotten'
 
@@ -27,6 +28,7 @@ export type Capability = {
   servers: string[]
   runs: string[]
   lifted?: Record<string, number[]>
+  texts?: LiftedText[]
   imported?: true
   learnedAt: string
   status: CapabilityStatus

@@ -2,9 +2,26 @@
  * What is to be learned, and what is to be taken back, from what is known: shapes of runs that went
  * well, capabilities so far, and how they did. Pure: the same record gives the same answer.
  */
-import { type Effect, type EventBodies, effectKind, effectKinds, limits, sha256, splitToolId, toText } from '#model'
+import {
+  type Effect,
+  type EventBodies,
+  effectKind,
+  effectKinds,
+  type Json,
+  limits,
+  sha256,
+  splitToolId,
+  toText,
+} from '#model'
 import { type Capability, idOf } from './capability-status.ts'
-import { type CapabilityDraft, draftOf, type RunsOfShape, type ShapedRun } from './make-capability.ts'
+import {
+  type CapabilityDraft,
+  draftOf,
+  type Lifted,
+  type RunsOfShape,
+  type ShapedRun,
+  valuesOfRun,
+} from './make-capability.ts'
 import { nameFor } from './name-capability.ts'
 
 type Learned = EventBodies['capability.learned']
@@ -53,7 +70,7 @@ function draftOnce(shape: KnownShape) {
 type Drafted = { shape: KnownShape; runs: KnownShape['runs']; draft: CapabilityDraft }
 type KnownVersion = Pick<
   Capability,
-  'name' | 'version' | 'subject' | 'shape' | 'digest' | 'tools' | 'status' | 'lifted'
+  'name' | 'version' | 'subject' | 'shape' | 'digest' | 'tools' | 'status' | 'lifted' | 'texts'
 >
 type Place = { name: string; version: number }
 
@@ -64,7 +81,7 @@ function placeFor({ shape, runs, draft }: Drafted, known: readonly KnownVersion[
   if (same.some(({ status }) => status === 'forgotten')) return null
   const newest = same.at(-1)
   if (newest !== undefined) return isWider(draft, newest) ? next(newest.name, known) : null
-  const values = runs.flatMap(({ literals }) => Object.values(draft.lifted).map(([at]) => literals[at!]!))
+  const values = runs.flatMap(({ literals }) => Object.values(valuesOfRun(literals, draft)) as Json[])
   // The same words about other tools are another habit, not a better program for this one.
   const isOther = ({ subject, tools }: KnownVersion) =>
     subject !== shape.subject || areDisjoint(Object.keys(tools), shape.tools)
@@ -84,10 +101,21 @@ function areDisjoint(left: readonly string[], right: readonly string[]): boolean
 }
 
 /** More of it varies than was known: the earlier version could not do what was done since. */
-function isWider(draft: CapabilityDraft, { lifted = {}, digest }: KnownVersion): boolean {
-  const places = (from: Record<string, number[]>) => Object.values(from).flat().length
-  return digestOf(draft) !== digest && places(draft.lifted) > places(lifted)
+function isWider(draft: CapabilityDraft, known: KnownVersion): boolean {
+  const [now, before] = [widths(draft), widths(known)]
+  return digestOf(draft) !== known.digest && [...now].some(([at, width]) => width > (before.get(at) ?? 0))
 }
+
+/** Of each literal, how much of it varies: in so many places of its text, or the whole of it. */
+function widths({ lifted = {}, texts = [] }: Lifted): Map<number, number> {
+  const slots = texts.map(({ at, pieces }): [number, number] => {
+    const count = pieces.filter((piece) => typeof piece !== 'string').length
+    return [at, count === pieces.length ? Number.POSITIVE_INFINITY : count]
+  })
+  return new Map([...slots, ...Object.values(lifted).flatMap((places) => places.map(whole))])
+}
+
+const whole = (at: number): [number, number] => [at, Number.POSITIVE_INFINITY]
 
 function next(name: string, known: readonly KnownVersion[]): Place {
   const versions = known.filter((one) => one.name === name).map(({ version }) => version)
@@ -110,7 +138,7 @@ function learnedBody(
   const effects = calls.flatMap(({ effect }) => effect ?? [])
   const strongest = effects.sort((left, right) => rankOf(right) - rankOf(left))[0] ?? null
   const servers = [...new Set(Object.keys(tools).flatMap((tool) => splitToolId(tool)?.server ?? []))]
-  const { source, parametersSchema, lifted } = draft
+  const { source, parametersSchema, lifted, texts } = draft
   return {
     capability: name,
     version,
@@ -125,6 +153,7 @@ function learnedBody(
     servers: servers.filter((server) => server !== 'cap'),
     runs: runs.map(({ run }) => run),
     lifted,
+    ...(texts.length === 0 ? {} : { texts }),
   }
 }
 

@@ -31,7 +31,7 @@ test('draftOf() lifts what varied or stands in the intent, and keeps what never 
     required: ['order'],
     additionalProperties: false,
   })
-  assert.deepEqual(argumentsOfRun(runs[3]!, draft.lifted), { order: 'D-02', top: 9 })
+  assert.deepEqual(argumentsOfRun(runs[3]!, draft), { order: 'D-02', top: 9 })
   const once = draftOf({ kind: 'code', code: texts[0]!, runs: runs.slice(0, 1) })!
   assert.deepEqual(once.lifted, { order: [0] }, 'of one run only what its intent names')
 })
@@ -40,7 +40,7 @@ test('draftOf() takes args as parameters, beside which lifted ones get names of 
   const code = `return await mcp.shop.find({ order: 'A-17', city: args.order })`
   const runs = [shaped('find A-17', code, { order: 'Rome' })]
   const draft = draftOf({ kind: 'code', code, runs })!
-  assert.deepEqual(argumentsOfRun(runs[0]!, draft.lifted), { order: 'Rome', order2: 'A-17' })
+  assert.deepEqual(argumentsOfRun(runs[0]!, draft), { order: 'Rome', order2: 'A-17' })
   assert.deepEqual(draft.parametersSchema.required, ['order', 'order2'])
   assert.equal(draftOf({ kind: 'code', code, runs: [shaped('find A-17', code, ['Rome'])] }), null)
 })
@@ -54,6 +54,57 @@ test('draftOf() lifts a literal with a secret, gives it no default, and refuses 
   assert.ok(!JSON.stringify(draft.source).includes('secret:'))
   const text = `return await mcp.shop.login({ token: \`x \${1} ${secret}\` })`
   assert.equal(draftOf({ kind: 'code', code: text, runs: [shaped('a', text)] }), null)
+})
+
+const onboard = (name: string, priority: number) => `
+  const { missionID } = await mcp.metier.create_mission({ name: 'Onboard ${name}', description: 'onboarding of ${name}' })
+  await mcp.metier.update_task({ mail: '${name.toLowerCase()}@example.org', path: '/users/${name.toLowerCase()}', priority: ${priority} })
+  return 'of \`\${${name}}'`
+
+test('draftOf() lifts what varies inside of texts, once, however it is written there', () => {
+  const people: [string, number][] = [
+    ['Ada', 3],
+    ['Bob', 4],
+    ['Cleo', 5],
+  ]
+  const runs = people.map(([name, priority]) =>
+    shaped(`onboard ${name} with priority ${priority}`, onboard(name, priority)),
+  )
+  const draft = draftOf({ kind: 'code', code: onboard('Ada', 3), runs })!
+  const { code } = draft.source as { code: string }
+  assert.match(code, /name: `Onboard \$\{args\.name\}`, description: `onboarding of \$\{args\.name\}`/)
+  assert.match(code, /mail: `\$\{args\.name\.toLowerCase\(\)\}@example\.org`/)
+  assert.match(code, /path: `\/users\/\$\{args\.name\.toLowerCase\(\)\}`, priority: args\.priority/)
+  assert.ok(code.endsWith('return `of \\`\\${${args.name}}`'), code)
+  assert.deepEqual(draft.parametersSchema.properties, { priority: { type: 'integer' }, name: { type: 'string' } })
+  assert.deepEqual(argumentsOfRun(runs[2]!, draft), { priority: 5, name: 'Cleo' })
+  const once = draftOf({ kind: 'code', code: onboard('Ada', 3), runs: runs.slice(0, 1) })!
+  assert.deepEqual(argumentsOfRun(runs[0]!, once), { name: 'Ada' })
+  const small = people.map(([name, priority]) => shaped(`onboard ${name.toLowerCase()}`, onboard(name, priority)))
+  const lower = draftOf({ kind: 'code', code: onboard('Ada', 3), runs: small })!
+  assert.match(
+    JSON.stringify(lower.source),
+    /Onboard \$\{args\.name\.charAt\(0\)\.toUpperCase\(\) \+ args\.name\.slice\(1\)\}/,
+  )
+  const other = shaped('onboard Dora', onboard('Dora', 1).replace('onboarding of Dora', 'her onboarding'))
+  const wide = draftOf({ kind: 'code', code: onboard('Ada', 3), runs: [...runs, other] })!
+  assert.match(JSON.stringify(wide.source), /Onboard \$\{args\.name\}`, description: args\.description/)
+})
+
+test('draftOf() lifts what varies inside of texts of a graph', () => {
+  const tasks = (who: string) => [
+    { id: 't1', tool: 'fx:put', arguments: { key: `of ${who}`, value: { $literal: `to ${who}` } } },
+  ]
+  const runs = ['Ada', 'Bob'].map((who) => ({
+    run: who,
+    intent: `copy ${who}`,
+    literals: [`of ${who}`, `to ${who}`],
+    args: {},
+  }))
+  const draft = draftOf({ kind: 'dag', code: JSON.stringify(tasks('Ada')), runs })!
+  const [task] = (draft.source as unknown as { tasks: { arguments: object }[] }).tasks
+  assert.deepEqual(task!.arguments, { key: 'of {{$args/key}}', value: { $literal: 'to {{$args/key}}' } })
+  assert.deepEqual(argumentsOfRun(runs[1]!, draft), { key: 'Bob' })
 })
 
 const sourceOf = (...texts: string[]) => {

@@ -18,7 +18,16 @@ import {
 } from '#model'
 import { type CanonicalProgram, canonicalOf } from '#run'
 import { prepareProgram } from '#sandbox'
-import { hasSecret, isSecret, liftLiterals, type Parameter, parametersOf } from './anti-unify.ts'
+import {
+  hasSecret,
+  isSecret,
+  type LiftedText,
+  type Lifting,
+  liftLiterals,
+  type Parameter,
+  parametersOf,
+} from './anti-unify.ts'
+import { slotValues } from './text-slots.ts'
 
 /** One run as its shape has it: its literals in their order, and the arguments it was given. */
 export type ShapedRun = { run: string; intent: string; literals: Json[]; args: Json }
@@ -30,9 +39,9 @@ export type RunsOfShape = {
   tools?: readonly string[]
 }
 
-/** By parameter, the places of the literals that it stands for. */
-type Lifted = Record<string, number[]>
-export type CapabilityDraft = { source: CapabilitySource; parametersSchema: JsonObject; lifted: Lifted }
+/** By parameter, the places of the literals that it stands for; and those that it is a part of. */
+export type Lifted = { lifted?: Record<string, number[]>; texts?: LiftedText[] }
+export type CapabilityDraft = Required<Lifted> & { source: CapabilitySource; parametersSchema: JsonObject }
 
 /**
  * Null where the runs cannot be told by parameters, a parameter would say which tool is called, or
@@ -41,12 +50,12 @@ export type CapabilityDraft = { source: CapabilitySource; parametersSchema: Json
 export function draftOf({ kind, code, runs, tools = [] }: RunsOfShape): CapabilityDraft | null {
   if (runs.length === 0 || !runs.every(({ args }) => isObject(args))) return null
   const taken = [...new Set(runs.flatMap(({ args }) => Object.keys(args as JsonObject)))]
-  const made = kind === 'code' ? liftProgram(code, runs, taken) : liftGraph(JSON.parse(code) as DagTask[], runs, taken)
+  const made = kind === 'code' ? liftProgram(code, runs, taken) : liftGraph(code, runs, taken)
   if (made === null || hasSecret(made.source as unknown as Json)) return null
-  if (runs.some(({ args }) => namesTool(args, tools)) || made.parameters.some((one) => choosesTool(one, tools)))
-    return null
-  const lifted = Object.fromEntries(made.parameters.map(({ name, literals }) => [name, literals]))
-  return { source: made.source, parametersSchema: schemaOf(runs, taken, made.parameters), lifted }
+  const { parameters, texts } = made.lifting
+  if (runs.some(({ args }) => namesTool(args, tools)) || parameters.some((one) => choosesTool(one, tools))) return null
+  const lifted = Object.fromEntries(parameters.map(({ name, literals }) => [name, literals]))
+  return { source: made.source, parametersSchema: schemaOf(runs, taken, parameters), lifted, texts }
 }
 
 const namesTool = (args: Json, tools: readonly string[]) =>
@@ -58,22 +67,38 @@ function choosesTool({ key, values }: Parameter, tools: readonly string[]): bool
   return values.some((value) => tools.includes(String(value)) || parts.includes(String(value)))
 }
 
-/** What the procedure is given to do what the run did. */
+/** What the procedure is given to do what the run did; without what the run's texts do not tell. */
 export function argumentsOfRun({ literals, args }: Pick<ShapedRun, 'literals' | 'args'>, lifted: Lifted): JsonObject {
-  const values = Object.entries(lifted).map(([name, places]) => [name, literals[places[0]!]!])
-  return { ...(args as JsonObject), ...Object.fromEntries(values) }
+  return { ...(args as JsonObject), ...valuesOfRun(literals, lifted) }
 }
 
-type Made = { source: CapabilitySource; parameters: Parameter[] } | null
+/** Of the parameters that were lifted. */
+export function valuesOfRun(literals: readonly Json[], { lifted = {}, texts = [] }: Lifted): JsonObject {
+  const values = Object.entries(lifted).map(([name, [at]]) => [
+    name,
+    at === undefined ? slotIn(literals, name, texts) : literals[at],
+  ])
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+}
+
+/** Read from a text that has it as it is, where there is one. */
+function slotIn(literals: readonly Json[], name: string, texts: readonly LiftedText[]): string | undefined {
+  const formIn = ({ pieces }: LiftedText) =>
+    pieces.find((piece) => typeof piece === 'object' && piece.parameter === name) as { form: string } | undefined
+  const having = texts.filter((text) => formIn(text) !== undefined)
+  const text = having.find((one) => formIn(one)!.form === 'same') ?? having[0]
+  return text === undefined ? undefined : slotValues(text.pieces, String(literals[text.at])).get(name)
+}
+
+type Made = { source: CapabilitySource; lifting: Lifting } | null
 
 function liftProgram(code: string, runs: readonly ShapedRun[], taken: string[]): Made {
   const { source } = prepareProgram(code)
   if (!source.startsWith(programOpening) || !source.endsWith(programClosing)) return null
   const program = canonicalOf(source)
-  const parameters = parametersOf(runs.map(exampleOf(program)), taken)
-  if (parameters === null) return null
-  const lifted = liftLiterals(source, program, parameters)
-  return { source: { type: 'code', code: unwrapped(lifted) }, parameters }
+  const lifting = parametersOf(runs.map(exampleOf(program)), taken)
+  if (lifting === null) return null
+  return { source: { type: 'code', code: unwrapped(liftLiterals(source, program, lifting)) }, lifting }
 }
 
 const unwrapped = (source: string) => source.slice(programOpening.length, -programClosing.length).trim()
@@ -81,7 +106,7 @@ const unwrapped = (source: string) => source.slice(programOpening.length, -progr
 function withoutComments(task: DagTask): DagTask {
   if (task.code === undefined) return task
   const { source } = prepareProgram(task.code)
-  return { ...task, code: unwrapped(liftLiterals(source, canonicalOf(source), [])) }
+  return { ...task, code: unwrapped(liftLiterals(source, canonicalOf(source), { parameters: [], texts: [] })) }
 }
 
 /** Literals of another run in the places of the first one's. */
@@ -92,22 +117,29 @@ function exampleOf(program: CanonicalProgram) {
   }
 }
 
-function liftGraph(tasks: DagTask[], runs: readonly ShapedRun[], taken: string[]): Made {
+function liftGraph(code: string, runs: readonly ShapedRun[], taken: string[]): Made {
+  const tasks = JSON.parse(code) as DagTask[]
   const places: { value: Json; start: number; end: number; key: string | null }[] = []
   eachLiteral(tasks, (value, key) => {
     places.push({ value, start: 0, end: 0, key })
     return value
   })
-  const parameters = parametersOf(runs.map(exampleOf({ text: '', shape: '', literals: places, comments: [] })), taken)
-  if (parameters === null) return null
-  const names = new Map(parameters.flatMap(({ name, literals }) => literals.map((at) => [at, name])))
+  const examples = runs.map(exampleOf({ text: '', shape: '', literals: places, comments: [] }))
+  const lifting = parametersOf(examples, taken, ['same'])
+  if (lifting === null || code.includes('{{$args')) return null
+  const names = new Map(lifting.parameters.flatMap(({ name, literals }) => literals.map((at) => [at, name])))
+  const texts = new Map(lifting.texts.map(({ at, pieces }) => [at, templateOf(pieces)]))
   let at = -1
   const lifted = eachLiteral(tasks, (value) => {
     at += 1
-    return names.has(at) ? { $args: `/${names.get(at)}` } : value
+    return names.has(at) ? { $args: `/${names.get(at)}` } : (texts.get(at) ?? value)
   })
-  return { source: { type: 'dag', tasks: lifted.map(withoutComments) }, parameters }
+  return { source: { type: 'dag', tasks: lifted.map(withoutComments) }, lifting }
 }
+
+/** As a graph has parameters inside of texts. */
+const templateOf = (pieces: LiftedText['pieces']) =>
+  pieces.map((piece) => (typeof piece === 'string' ? piece : `{{$args/${piece.parameter}}}`)).join('')
 
 /** In the order in which a graph's shape has them: tasks as they stand, members by name. */
 function eachLiteral(tasks: DagTask[], visit: (value: Json, key: string | null) => Json): DagTask[] {

@@ -12,16 +12,30 @@ export function instantiate(tasks: DagTask[], args: Json): DagTask[] {
 
 /** A literal may have a parameter inside of it. */
 function literal(value: Json, args: Json): Json {
+  if (typeof value === 'string') return filledText(value, args) ?? value
   if (Array.isArray(value)) return value.map((item) => literal(item, args))
   if (!isObject(value)) return value
   if (typeof value.$args === 'string') return (atPointer(args, value.$args) ?? null) as Json
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, literal(member as Json, args)]))
 }
 
+/** `{{$args/name}}` inside of a text; null where there is none. */
+function filledText(text: string, args: Json): string | null {
+  if (!text.includes('{{$args/')) return null
+  return text.replace(/\{\{\$args(\/[^}]*)\}\}/g, (_, path: string) => {
+    const value = atPointer(args, path) ?? null
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  })
+}
+
 const missing = Symbol('missing')
 
 function fill(value: Json, args: Json): Json | typeof missing {
   if (Array.isArray(value)) return value.map((item) => fill(item, args)).map((item) => (item === missing ? null : item))
+  if (typeof value === 'string') {
+    const text = filledText(value, args)
+    return text === null ? value : { $literal: text }
+  }
   if (!isObject(value)) return value
   if (Object.hasOwn(value, '$literal')) return { $literal: literal(value.$literal as Json, args) }
   if (typeof value.$args === 'string') {
