@@ -37,6 +37,10 @@ const refused: [string, object][] = [
   ],
   ['/next_action must be one action', { thought_process: 't', next_action: [action] }],
   ['/next_action/type must', { thought_process: 't', next_action: { ...action, type: 'shell' } }],
+  [
+    '/next_action/type must be "exec_and_chain", the one action there is: no commands and no graphs',
+    { thought_process: 't', next_action: { type: 'dag', tasks: [] } },
+  ],
   ['/next_action/command is not known', { thought_process: 't', next_action: { ...action, command: 'ls' } }],
   [
     '/next_action/continuation_prompt must',
@@ -53,8 +57,13 @@ for (const [where, answer] of refused) {
 }
 
 test("the other protocol's syntax is refused with that reason", () => {
-  const reading = readRebound('<tool_code>print(1)</tool_code>')
-  assert.ok(reading.kind === 'mistake' && reading.reason.includes('another protocol'))
+  const answer = JSON.stringify({ thought_process: 'I never write <tool_code>.', next_action: action })
+  for (const text of ['<tool_code>print(1)</tool_code>', `${answer}\n<tool_code>\nprint(1)\n</tool_code>`]) {
+    const reading = readRebound(text)
+    assert.ok(reading.kind === 'mistake' && reading.reason.includes('another protocol'), text)
+  }
+  for (const text of [answer, `<think>Not <tool_code>.</think>${answer}`])
+    assert.equal(readRebound(text).kind, 'script')
 })
 
 test('only Python files strictly below workbench/scripts/ may be run', () => {

@@ -16,10 +16,9 @@ class Wrong extends Error {
 
 export function readRebound(text: string): Reading {
   const found = extractJson(text, (value) => isObject(value) && 'thought_process' in value)
-  if (!found.ok) {
-    const other = /<\s*tool_code/i.test(text) ? 'it uses <tool_code>, which belongs to another protocol; ' : ''
-    return mistake(`${other}${found.reason}`)
-  }
+  if (blocksIn(withoutThoughts(text)) > blocksIn(found.ok ? JSON.stringify(found.value) : ''))
+    return mistake(`it uses <tool_code>, which belongs to another protocol${found.ok ? '' : `; ${found.reason}`}`)
+  if (!found.ok) return mistake(found.reason)
   try {
     return readAnswer(found.value)
   } catch (error) {
@@ -27,6 +26,9 @@ export function readRebound(text: string): Reading {
     throw error
   }
 }
+
+const withoutThoughts = (text: string) => text.replace(/<(think|thinking|reasoning)>[\s\S]*?<\/\1>/gi, '')
+const blocksIn = (text: string) => text.match(/<\s*tool_code/gi)?.length ?? 0
 
 function readAnswer(value: Json): Reading {
   if (!isObject(value)) throw new Wrong('the answer', 'must be one object, not a list')
@@ -55,13 +57,16 @@ function readDraft(value: Json, index: number): Draft {
   return { path, content, encoding }
 }
 
+const actionType = 'exec_and_chain'
+
 function readAction(value: Json): { target: string; prompt: string } {
   if (Array.isArray(value))
     throw new Wrong('/next_action', 'must be one action or null: several at once are not possible')
+  if (isObject(value) && value.type !== undefined && value.type !== actionType)
+    throw new Wrong('/next_action/type', `must be "${actionType}", the one action there is: no commands and no graphs`)
   const members = ['type', 'target_script', 'continuation_prompt']
   const { type, target_script: target, continuation_prompt: prompt } = membersOf('/next_action', value, members)
-  if (type !== 'exec_and_chain')
-    throw new Wrong('/next_action/type', 'must be "exec_and_chain", the one action there is')
+  if (type !== actionType) throw new Wrong('/next_action/type', `must be "${actionType}"`)
   if (typeof target !== 'string' || target === '')
     throw new Wrong('/next_action/target_script', 'must be the path of a script')
   if (typeof prompt !== 'string' || prompt.trim() === '')

@@ -86,10 +86,16 @@ async function attempt(
     return await make(AbortSignal.any([signal, late]))
   } catch (thrown) {
     if (signal.aborted) return { outcome: 'unknown', error: cancelledOf(id) }
-    if (late.aborted) return { outcome: 'unknown', error: timeoutOf(id, timeoutMs) }
+    if (late.aborted) return { outcome: 'unknown', error: lateOf(id, timeoutMs) }
     if (thrown instanceof ModelError && thrown.outcome !== 'answered') return { outcome: thrown.outcome, error: thrown }
     return { outcome: 'answered', ok: false, error: errorOf(id, thrown) }
   }
+}
+
+/** What took too long is tried as often again as any other try of which nothing is known. */
+function lateOf(id: string, timeoutMs: number): AppError {
+  const { code, message, context } = timeoutOf(id, timeoutMs)
+  return new ModelError('unknown', code, message, context)
 }
 
 function errorOf(id: string, thrown: unknown): AppError {

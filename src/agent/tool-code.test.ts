@@ -21,6 +21,8 @@ const mistakes: Record<string, string> = {
   '"<tool_code lang="python">" is not': '<tool_code lang="python">a</tool_code>',
   '"<tool_code" is not': 'I begin: <tool_code',
   'stands inside of a code fence': '```\n<tool_code>\na\n</tool_code>\n```',
+  'belongs to another protocol': '{"thought_process":"t","next_action":{"type":"exec_and_chain"}}',
+  'inside of a code fence: leave': '~~~\n<tool_code>\na\n</tool_code>\n~~~',
   'inside of its block': '<tool_code>\n```python\na\n```\n</tool_code>',
   'is empty': '<tool_code>\n \n</tool_code>',
 }

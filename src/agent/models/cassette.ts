@@ -3,11 +3,12 @@
  * the request; with a model behind it, it records what is missing.
  */
 import { appendFileSync, existsSync } from 'node:fs'
-import { AppError, escapeLineSeparators, type Json, limits, sha256 } from '#model'
+import { AppError, escapeLineSeparators, type Json, limits, redactedSecret, sha256 } from '#model'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from './model.ts'
 import { readModelFile } from './model-file.ts'
 
-export function openCassette(title: string, file: string, recorded: Model | null): Model {
+/** None of `secrets` gets into the file, whatever a provider answers. */
+export function openCassette(title: string, file: string, recorded: Model | null, secrets: readonly string[]): Model {
   const answers = existsSync(file) || recorded === null ? answersIn(readModelFile(file), title) : new Map()
 
   async function complete(request: ModelRequest): Promise<ModelAnswer> {
@@ -22,12 +23,17 @@ export function openCassette(title: string, file: string, recorded: Model | null
       throw new ModelError('answered', 'TOOL_ERROR', message, { model: title, digest })
     }
     const answer = await recorded.complete(request)
-    appendFileSync(file, `${escapeLineSeparators(JSON.stringify({ digest, answer }))}\n`, { mode: 0o600, flush: true })
+    const line = withoutSecrets(escapeLineSeparators(JSON.stringify({ digest, answer })), secrets)
+    appendFileSync(file, `${line}\n`, { mode: 0o600, flush: true })
     answers.set(digest, answer)
     return answer
   }
 
   return { name: title, contextTokens: recorded?.contextTokens ?? limits.scriptedContextTokens, complete }
+}
+
+function withoutSecrets(line: string, secrets: readonly string[]): string {
+  return secrets.reduce((text, secret) => text.replaceAll(JSON.stringify(secret).slice(1, -1), redactedSecret), line)
 }
 
 /** Of what the model is asked; how much it may say is left out, since budgets change. */

@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Message, openModel, problemOfAnswer, reachable } from '#agent/models'
-import { parseConfig } from '#model'
+import { parseConfig, redactedSecret } from '#model'
 import { freePort, providerStub, temporaryFolder } from '#test'
 import { parseModelName } from './model-name.ts'
 
@@ -63,6 +63,17 @@ test('scripted: refuses a file that is not there, and one that is no JSON', asyn
     code: 'INVALID_INPUT_PARAM',
     message: /ENOENT/,
   })
+})
+
+test('cassette: no key gets into the file, also where a provider says it', async (t) => {
+  const directory = temporaryFolder(t)
+  const apiKey = 'sk-"odd"-0123456789'
+  writeFileSync(join(directory, 'a.json'), JSON.stringify([`your key is ${apiKey}`]))
+  const config = configOf({ providers: { openai: { apiKey } } })
+  const model = await openModel('cassette:tape.jsonl=scripted:a.json', config, { directory })
+  await model.complete(request())
+  const tape = readFileSync(join(directory, 'tape.jsonl'), 'utf8')
+  assert.equal(JSON.parse(tape).answer.text, `your key is ${redactedSecret}`)
 })
 
 test('cassette: records what is missing, once, and replays it without the model', async (t) => {

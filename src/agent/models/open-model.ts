@@ -14,7 +14,7 @@ type ModelSurroundings = { directory: string; now?: () => number }
 
 export async function openModel(
   name: string,
-  { providers }: Pick<Config, 'providers'>,
+  { providers, knownSecrets }: Pick<Config, 'providers' | 'knownSecrets'>,
   surroundings: ModelSurroundings,
 ): Promise<Model> {
   const { directory, now = Date.now } = surroundings
@@ -23,8 +23,9 @@ export async function openModel(
     return withJson(await openProviderModel(name, parsed, providers[parsed.provider], now))
   const file = resolve(directory, parsed.file)
   if (parsed.driver === 'scripted') return withJson(openScripted(name, file))
-  const recorded = parsed.recorded === null ? null : await openModel(parsed.recorded, { providers }, surroundings)
-  return withJson(openCassette(name, file, recorded))
+  const recorded =
+    parsed.recorded === null ? null : await openModel(parsed.recorded, { providers, knownSecrets }, surroundings)
+  return withJson(openCassette(name, file, recorded, knownSecrets))
 }
 
 /** Where JSON is asked for, every driver's text is looked through by the same rules. */

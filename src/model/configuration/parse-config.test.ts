@@ -379,6 +379,7 @@ test("parseConfig() takes what a bucket's settings leave out from AWS's variable
   assert.deepEqual(artifacts.credentials, { accessKeyId: 'A', secretAccessKey: 'a secret', sessionToken: 'a token' })
   assert.deepEqual([artifacts.endpoint, artifacts.forcePathStyle], ['https://s3.eu-1.amazonaws.com', false])
   assert.deepEqual(knownSecrets, ['a secret'])
+  assert.deepEqual(parse({}, env).knownSecrets, ['a secret'])
   const fromFile = parse({ artifacts: s3 }, { HOME: '/me', AWS_PROFILE: 'work' }).artifacts
   assert(fromFile !== 'dir')
   assert.deepEqual(fromFile.credentials, { file: '/me/.aws/credentials', profile: 'work' })

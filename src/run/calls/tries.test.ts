@@ -101,4 +101,7 @@ test('tryUntilKnown() asks a model once more where it is not known what came of 
   const cut: Try = { outcome: 'unknown', error: new AppError('UPSTREAM_UNREACHABLE', 'cut', { retriesMax: 1 }) }
   assert.deepEqual(await outcomeOf('read', [cut]), ['given_up', 2])
   assert.deepEqual(await outcomeOf('read', [cut, answered]), ['answered', 2])
+  const late: Try = { outcome: 'unknown', error: new AppError('CALL_TIMEOUT', 'late', { retriesMax: 1 }) }
+  assert.deepEqual(await outcomeOf('read', [late, answered], 600_000), ['answered', 2])
+  assert.deepEqual(await outcomeOf('read', [late], 600_000), ['given_up', 2])
 })

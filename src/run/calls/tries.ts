@@ -96,11 +96,14 @@ function pauseBefore({ context: { retryAfterMs } }: AppError, pauseMs: number): 
 type Failures = { not_sent: number; unknown: number; since: number }
 type Times = { began: number; now: number }
 
-/** A time-out has used its time already; any other failure has as long from the first one on. */
+/**
+ * An error that says how often it is worth trying again is followed. Else a time-out has used its
+ * time already, and any other failure has as long from the first one on.
+ */
 function isLastUnknown({ code, context }: AppError, { unknown, since }: Failures, { began, now }: Times): boolean {
+  if (typeof context.retriesMax === 'number') return unknown > context.retriesMax
   const from = code === 'CALL_TIMEOUT' ? began : since
-  const most = typeof context.retriesMax === 'number' ? context.retriesMax : limits.unknownTriesMax
-  return unknown > most || now - from > limits.unknownTriesWithinMs
+  return unknown > limits.unknownTriesMax || now - from > limits.unknownTriesWithinMs
 }
 
 /**
