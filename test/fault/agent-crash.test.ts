@@ -70,9 +70,9 @@ async function killedAt(t: TestContext, { protocol, boundary, moment, sandbox }:
 
   const verbs = await openSpace(space)
   const [row] = verbs.runs() as { run: string }[]
-  // Killed before its first event was on disk, there is no session.
+  // Its first two events reach the disk together: killed before, there is no session.
   if (row === undefined) {
-    assert.deepEqual([boundary, moment], [1, 'before'])
+    assert.ok(moment === 'before' && boundary <= 2, `${moment} event ${boundary}: there is no session`)
     return sandbox
   }
   const open = openCall(verbs.eventsOf(row.run))
