@@ -36,8 +36,6 @@ export const longFunctions: Record<string, number> = {
   'src/record/secrets/secrets.ts#openSecrets': 98,
   'src/record/store.ts#openStore': 131,
   'src/record/writer/writer.ts#openWriter': 161,
-  'src/run/engine.ts#openEngine': 215,
-  'src/run/program/share-boxes.ts#sharing': 116,
   'src/sandbox/box.ts#openBox': 76,
   'src/sandbox/boxes.ts#openBoxes': 162,
   'src/sandbox/inside/guest-bridge.ts#bridge': 188,

@@ -19,7 +19,7 @@ export {
   storedEvent,
 } from '#record/artifacts'
 export { homePaths, openSealedFile, publicKeyOf, readBlob, type SealedFile, signingKey, signText } from '#record/disk'
-export { blobOf, keyHolderIn, ownedByAnother, requestKeyConflict } from '#record/ledger'
+export { blobOf, ownedByAnother, requestKeyConflict } from '#record/ledger'
 export {
   openSecrets,
   placeholderSeed,

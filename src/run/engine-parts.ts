@@ -10,7 +10,7 @@ import type { ReplayCheck } from '#run/state'
 import type { Boxes } from '#sandbox'
 
 export type Engine = {
-  /** Refuses a key that a run has already: keyHolderIn() finds that run in the error. */
+  /** Refuses a key that a run has already; the store knows that run by then. */
   start(request: AskedRequest): Promise<ActiveRun>
   /** Whether the run was started with this very request. */
   isOf(run: RunId, request: AskedRequest): boolean

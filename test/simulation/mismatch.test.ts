@@ -76,7 +76,7 @@ function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<
       reveal: (value) => ({ value, foreign: [], isLost: false }),
     },
     policy: { expireMs: 1000, permissions: 'privileged', rules: [], write: () => {} },
-    pretend: null,
+    mocked: null,
     now: () => 0,
     pause: async () => {},
   })

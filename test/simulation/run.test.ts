@@ -105,7 +105,7 @@ async function live(
     secrets,
     catalog: world.catalog,
     queue: world.queue,
-    pretend: null,
+    mocked: null,
     policy: runPolicy('standard', { permissions: 'standard', rules: rulesOf(seed) }, nothingStands, journal.lines),
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     pause: (ms, signal) => (ms > 60_000 ? never(signal) : wander(roll)),
@@ -154,7 +154,7 @@ function programsOf(seed: number, chain: Chain, disk: Disk): Pick<RunContext, 'p
       await chain.durable()
       return deliveriesOf(readJournal(disk.events, toText), path)
     }
-    return share.program({ open: async () => hashedProgram(code, path), heard })
+    return share.program({ open: async () => hashedProgram(code, path), deliveries: heard })
   }
   return { program: shared('', String(seed)), nest: async (code, _args, id) => shared(id, String(code)) }
 }

@@ -63,7 +63,7 @@ test('openShare() never opens more boxes than there are, and every program moves
         return { start: () => watch(program.start()), deliver: (one) => watch(program.deliver(one)), drop: close }
       }
       const heard = async () => new Map(life.deliveries.map((delivery) => [delivery.call, delivery]))
-      const shared = await live(share.program({ open, heard }), life, dice(seed * 31 + at))
+      const shared = await live(share.program({ open, deliveries: heard }), life, dice(seed * 31 + at))
       const alone = await live(hashedProgram(name), { turns: [], deliveries: [] }, dice(seed * 31 + at))
       assert.deepEqual(shared, alone, `seed ${seed}`)
     })
@@ -76,22 +76,28 @@ test('openShare() never opens more boxes than there are, and every program moves
 test('openShare() gives a place on when a box cannot be had, dies, or is dropped while its program waits in line', async () => {
   const share = openBoxShare({ most: 1, idleMs: 0 })
   const heard = async () => new Map<number, Delivery>()
-  const never = share.program({ open: () => Promise.reject(new Error('no box')), heard })
+  const never = share.program({ open: () => Promise.reject(new Error('no box')), deliveries: heard })
   await assert.rejects(never.start(), /no box/)
   const died = { start: () => Promise.reject(new Error('died')), deliver: () => assert.fail(), drop: () => {} }
-  await assert.rejects(share.program({ open: async () => died, heard }).start(), /died/)
+  await assert.rejects(share.program({ open: async () => died, deliveries: heard }).start(), /died/)
   const turn = { calls: [], logs: [] }
   const slow = Promise.withResolvers<Turn>()
   const busy = { start: () => slow.promise, deliver: async () => turn, drop: () => slow.reject(new Error('dropped')) }
-  const first = share.program({ open: async () => busy, heard })
+  const first = share.program({ open: async () => busy, deliveries: heard })
   const started = first.start()
-  const waiting = share.program({ open: async () => assert.fail('it was dropped before its turn came'), heard })
+  const waiting = share.program({
+    open: async () => assert.fail('it was dropped before its turn came'),
+    deliveries: heard,
+  })
   const late = waiting.start()
   waiting.drop()
   first.drop()
   await assert.rejects(started, /dropped/)
   await assert.rejects(late, { code: 'CANCELLED' })
-  const last = share.program({ open: async () => ({ ...busy, start: async () => turn, drop: () => {} }), heard })
+  const last = share.program({
+    open: async () => ({ ...busy, start: async () => turn, drop: () => {} }),
+    deliveries: heard,
+  })
   assert.deepEqual(await last.start(), turn)
 })
 
@@ -112,7 +118,7 @@ test('openShare() plays a program again whose box was killed, whatever it was ab
       }
       return { start: () => alive(start), deliver: (one) => alive(() => deliver(one)), drop }
     }
-    const program = share.program({ open, heard: async () => heard })
+    const program = share.program({ open, deliveries: async () => heard })
     const { calls } = await program.start()
     const deliveries = calls.map((_, at): Delivery => ({ call: at + 1, ok: true, text: '1', now: at }))
     for (const one of deliveries) heard.set(one.call, one)
@@ -140,8 +146,8 @@ test('openShare() takes the box of a program that is soon played again, before t
     deliver: async () => turn,
     drop: () => void dropped.push(name),
   })
-  await share.program({ open: open('long', 500), heard }).start()
-  await share.program({ open: open('short', 0), heard }).start()
-  await share.program({ open: open('next', 0), heard }).start()
+  await share.program({ open: open('long', 500), deliveries: heard }).start()
+  await share.program({ open: open('short', 0), deliveries: heard }).start()
+  await share.program({ open: open('next', 0), deliveries: heard }).start()
   assert.deepEqual(dropped, ['short'])
 })

@@ -128,12 +128,6 @@ function refuseTakenKey(ledger: Ledger, key: string): void {
   if (taken) throw requestKeyConflict(taken.run as RunId)
 }
 
-/** The run that has the key already: the error comes from the writer's thread as plain data. */
-export function keyHolderIn(error: unknown): RunId | null {
-  if (!(error instanceof AppError) || error.context.param !== 'key') return null
-  return (error.context.existing as RunId | undefined) ?? null
-}
-
 export function requestKeyConflict(existing: RunId): AppError {
   const details = `run ${existing} has it already`
   return new AppError('INVALID_INPUT_PARAM', `Cannot start a run with this key: ${details}`, {

@@ -3,7 +3,7 @@
  * acknowledgements leave. Refuses a write by a process that does not own the run at this epoch and
  * head, and a database that it cannot trust.
  */
-export { entriesOf, keyHolderIn, ownedByAnother, type RunTakeover, requestKeyConflict } from './apply.ts'
+export { entriesOf, ownedByAnother, type RunTakeover, requestKeyConflict } from './apply.ts'
 export type { OwnedHeads } from './chain-head.ts'
 export { brokenChain, chainQuery, firstEvents } from './chain-query.ts'
 export { checkpointIsDue, checkpointText, type Heads, mendCheckpoints } from './checkpoint.ts'

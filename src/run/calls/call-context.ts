@@ -20,7 +20,7 @@ export type RunContext = {
   /** Rules are tried in order; what humans write during the run stands after those of all runs. */
   policy: RunPolicy
   /** In a dry run: what a call would have got. */
-  pretend: ResultSource | null
+  mocked: ResultSource | null
   /** What is known of where a call's arguments come from. */
   originsOf: (call: { id: string; tool: string; args: string; task?: string }) => ArgumentOrigin[]
   now: () => number

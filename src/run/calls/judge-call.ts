@@ -17,9 +17,9 @@ type Judgement =
   | { kind: 'send'; target: Target }
   | { kind: 'ask'; because: string }
   | { kind: 'refuse'; error: AppError }
-  | { kind: 'pretend'; pretended: MockedResult }
+  | { kind: 'mocked'; mocked: MockedResult }
 
-type Judging = Pick<CallContext, 'budget' | 'catalog' | 'secrets' | 'policy' | 'pretend'>
+type Judging = Pick<CallContext, 'budget' | 'catalog' | 'secrets' | 'policy' | 'mocked'>
 
 /** Of a call that nobody has decided about yet. */
 export function judge(call: CallFacts, context: Judging, spent: Spent): Judgement {
@@ -27,8 +27,8 @@ export function judge(call: CallFacts, context: Judging, spent: Spent): Judgemen
   if (target instanceof AppError) return { kind: 'refuse', error: target }
   const verdict = policyVerdict(call, context.policy)
   if (verdict.action === 'deny') return { kind: 'refuse', error: denied(call, verdict) }
-  const pretended = context.pretend?.(call)
-  if (pretended !== undefined) return { kind: 'pretend', pretended }
+  const mocked = context.mocked?.(call)
+  if (mocked !== undefined) return { kind: 'mocked', mocked }
   if (verdict.action === 'ask') return { kind: 'ask', because: verdict.because }
   const because = reasonToAsk(call, context.secrets)
   return because === null ? { kind: 'send', target } : { kind: 'ask', because }

@@ -14,6 +14,7 @@ export {
   type RunPolicy,
   runPolicy,
   type StandingLine,
+  type StandingRules,
   standingLines,
   standingRules,
 } from './standing-rules.ts'

@@ -55,10 +55,10 @@ export function standingLines(store: Store): StandingLine[] {
   return [...openStanding(store)().lines.values()]
 }
 
-type Standing = { lines: ReadonlyMap<number, StandingLine>; forgotten: ReadonlySet<string> }
+export type StandingRules = { lines: ReadonlyMap<number, StandingLine>; forgotten: ReadonlySet<string> }
 
 /** For whoever asks again and again; `forgotten` are the approvals whose lines were taken back. */
-export function openStanding(store: Store): () => Standing {
+export function openStanding(store: Store): () => StandingRules {
   const lines = new Map<number, StandingLine>()
   const forgotten = new Set<string>()
   let seen = 0
@@ -89,7 +89,7 @@ export function openStanding(store: Store): () => Standing {
 export function runPolicy(
   started: PermissionSet,
   file: Config['policy'],
-  standing: () => Standing,
+  standing: () => StandingRules,
   written: readonly OwnLine[],
   expireMs: number = limits.approvalMsDefault,
 ): RunPolicy {

@@ -3,17 +3,12 @@
  * another that has something to do, and when its own result comes it is played again from the
  * record, as after a crash.
  */
-import { AppError, type Delivery, limits, type Program, type Turn } from '#model'
+import { limits, type Program } from '#model'
+import { type ProgramSource, type Sharer, sharedProgram } from './shared-program.ts'
 
-/** How a program gets a box, and what it has heard in its life, from the record. */
-type Source = { open(): Promise<Program>; heard(): Promise<Map<number, Delivery>> }
+type BoxShare = { program(source: ProgramSource): Program }
 
-type BoxShare = { program(source: Source): Program }
-
-/** `playedMs` is how long its turns took: about what playing it again would take. */
-type Sharer = { idleSince: number | null; playedMs: number; sleep(): void }
-
-/** `keptMax` bounds what is kept of what a program heard, in characters. */
+/** `keptMax` bounds how much of what was delivered to a program is kept, in characters. */
 type ShareOptions = { most: number; idleMs: number; keptMax?: number }
 
 /**
@@ -72,139 +67,5 @@ export function openBoxShare({ most, idleMs, keptMax = limits.programKeptCharact
     if (awake.delete(one)) give()
   }
   const places = { take, give, rested, left, woke: (one: Sharer) => void awake.add(one), keptMax }
-  return { program: (source) => sharing(source, places) }
+  return { program: (source) => sharedProgram(source, places) }
 }
-
-type Places = {
-  take(): Promise<void>
-  give(): void
-  woke(one: Sharer): void
-  rested(one: Sharer): void
-  left(one: Sharer): void
-  keptMax: number
-}
-
-type Act = (program: Program) => Promise<Turn>
-
-function isDeath(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'SANDBOX_EXECUTION_FAILED'
-}
-
-function sharing(source: Source, places: Places): Program {
-  const heard: number[] = []
-  /**
-   * The same with what it heard, as long as that is little: else it is read where it was written.
-   */
-  let kept: Map<number, Delivery> | null = new Map()
-  let keptCharacters = 0
-  let box: Promise<Program> | null = null
-  let open = 0
-  let deaths = 0
-  let isStarted = false
-  let isOver = false
-  const self: Sharer = { idleSince: null, playedMs: 0, sleep }
-
-  function sleep(): void {
-    box?.then((program) => program.drop()).catch(() => {})
-    box = null
-  }
-
-  /** `before` is what it has heard; null where it is yet to begin. */
-  async function wake(before: number[] | null): Promise<Program> {
-    await places.take()
-    try {
-      const program = isOver ? null : await source.open()
-      if (program !== null && before !== null) await playAgain(program, before)
-      if (program !== null && !isOver) {
-        places.woke(self)
-        return program
-      }
-      program?.drop()
-      throw new AppError('CANCELLED', 'Cannot continue the program: it was dropped')
-    } catch (error) {
-      places.give()
-      throw error
-    }
-  }
-
-  /** What it did then it does again, and nobody listens. */
-  async function playAgain(program: Program, before: number[]): Promise<void> {
-    const deliveries = kept ?? (await source.heard())
-    await Promise.all([program.start(), ...before.map((call) => program.deliver(deliveries.get(call)!))])
-  }
-
-  function keep(delivery: Delivery): void {
-    keptCharacters += delivery.text.length
-    if (keptCharacters > places.keptMax) kept = null
-    kept?.set(delivery.call, delivery)
-  }
-
-  async function turn(act: Act): Promise<Turn> {
-    if (isOver) return nothing
-    open += 1
-    self.idleSince = null
-    const before = isStarted ? [...heard] : null
-    box ??= wake(before)
-    const mine = box
-    try {
-      const taken = await moved(mine, act).catch((error) => again(error, mine, before, act))
-      if (taken.end !== undefined) over()
-      return taken
-    } catch (error) {
-      over()
-      throw error
-    } finally {
-      open -= 1
-      if (open === 0 && !isOver) places.rested(self)
-    }
-  }
-
-  async function moved(one: Promise<Program>, act: Act): Promise<Turn> {
-    const program = await one
-    const began = performance.now()
-    const taken = isOver ? nothing : await act(program)
-    self.playedMs += performance.now() - began
-    return taken
-  }
-
-  /**
-   * Whoever killed a box did not kill its program: another box plays what it heard, and goes on.
-   * Turns are rejected in their order.
-   */
-  async function again(error: unknown, dead: Promise<Program>, before: number[] | null, act: Act): Promise<Turn> {
-    if (isOver || !isDeath(error)) throw error
-    if (box === dead) {
-      deaths += 1
-      if (deaths > limits.boxDeathsMax) throw error
-      places.left(self)
-      box = wake(before)
-    }
-    return moved(box!, act)
-  }
-
-  function over(): void {
-    isOver = true
-    places.left(self)
-  }
-
-  return {
-    start() {
-      const turned = turn((program) => program.start())
-      isStarted = true
-      return turned
-    },
-    deliver(delivery) {
-      const turned = turn((program) => program.deliver(delivery))
-      heard.push(delivery.call)
-      keep(delivery)
-      return turned
-    },
-    drop() {
-      if (isOver) return
-      over()
-      sleep()
-    },
-  }
-}
-
-const nothing: Turn = { calls: [], logs: [] }

@@ -120,9 +120,9 @@ function fold(journal: Journal, event: Event, text: TextOf, ownedMs: number): vo
     case 'call.resolved': {
       callOf(journal, event.body.call).last = 'resolved'
       const { program } = parseCallId(event.body.call)
-      const heard = replayed(event.body, Date.parse(event.body.arrivedAt ?? event.at), text)
-      journal.deliveries.push({ program, delivery: heard })
-      spend(journal.spent, bytesOf(event.body, heard), event.body.usage)
+      const delivery = replayed(event.body, Date.parse(event.body.arrivedAt ?? event.at), text)
+      journal.deliveries.push({ program, delivery })
+      spend(journal.spent, bytesOf(event.body, delivery), event.body.usage)
       break
     }
     case 'approval.asked': {
@@ -175,8 +175,8 @@ export function delivery({ call, ok, value, error }: EventBodies['call.resolved'
 }
 
 function replayed({ call, ok, value, error }: RecordedBody<'call.resolved'>, at: number, text: TextOf): Delivery {
-  const heard = ok ? (value === undefined ? 'null' : text(value)) : toText(error)
-  return { call: parseCallId(call).number, ok, text: heard, now: at }
+  const delivered = ok ? (value === undefined ? 'null' : text(value)) : toText(error)
+  return { call: parseCallId(call).number, ok, text: delivered, now: at }
 }
 
 /** What was too large for the program stands in the record all the same. */

@@ -13,7 +13,7 @@ function issuedBeyond(last: RecordedCall['last']): string[] {
   const calls = new Map([['1', { id: '1', tool: 'metier:program', args: '{}', last } as RecordedCall]])
   const replay = new Replay({ calls } as Journal)
   for (const id of ['1.1', '2']) assert.equal(replay.compare({ call, id, now: 0 }), null)
-  return replay.anew.map(({ id }) => id)
+  return replay.unrecorded.map(({ id }) => id)
 }
 
 test('Replay lets a program issue nothing new after its own call was resolved: its box had died, or its time was up', () => {

@@ -14,7 +14,7 @@ type Issue = { call: IssuedCall; id: string; now: number }
 export class Replay {
   /** Calls of the record that have no result yet, and calls that the record does not know. */
   readonly open: { recorded: RecordedCall; issue: Issue }[] = []
-  readonly anew: Issue[] = []
+  readonly unrecorded: Issue[] = []
   readonly #calls: Journal['calls']
   readonly #isSame: SameArguments
 
@@ -29,7 +29,7 @@ export class Replay {
     const { call, id } = issue
     const recorded = this.#calls.get(id)
     if (recorded === undefined) {
-      if (!this.#isOver(parseCallId(id).program)) this.anew.push(issue)
+      if (!this.#isOver(parseCallId(id).program)) this.unrecorded.push(issue)
     } else if (recorded.tool !== call.tool || !this.#isSame(recorded.args, call.args)) return mismatch(recorded, call)
     else if (recorded.last !== 'resolved') this.open.push({ recorded, issue })
     return null

@@ -168,7 +168,7 @@ export class Calls {
   #startTimer(call: OpenCall): FollowUp[] {
     const timer = new AbortController()
     call.state = { name: 'waiting', timer }
-    const due = this.#context.pretend === null ? dueOf(call, this.#context.now()) : call.issuedAt
+    const due = this.#context.mocked === null ? dueOf(call, this.#context.now()) : call.issuedAt
     return [{ kind: 'wake', call, due, signal: timer.signal }]
   }
 
@@ -181,8 +181,8 @@ export class Calls {
         return this.#ask(call, judged.because)
       case 'refuse':
         return this.#refuse(call, judged.error)
-      case 'pretend':
-        return this.#resolve(call, { outcome: 'answered', by: judged.pretended.by }, judged.pretended.result)
+      case 'mocked':
+        return this.#resolve(call, { outcome: 'answered', by: judged.mocked.by }, judged.mocked.result)
     }
   }
 

@@ -109,12 +109,12 @@ export class Conductor {
   }
 
   /** What the record left open moves on, then what the last turns issued beyond it. */
-  async #goOn({ open, anew }: Replay): Promise<void> {
+  async #goOn({ open, unrecorded }: Replay): Promise<void> {
     for (const { recorded, issue } of open) {
       const { call, id, now } = issue
       this.#on({ kind: 'reopened', recorded, call, now, definition: await definitionOf(call.tool, id, this.#context) })
     }
-    for (const { call, id, now } of anew) {
+    for (const { call, id, now } of unrecorded) {
       this.#on({ kind: 'issued', call, id, now, definition: await definitionOf(call.tool, id, this.#context) })
     }
     for (const { path, end } of this.#run.programs.ended) this.#on({ kind: 'replayed', path, end })

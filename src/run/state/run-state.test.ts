@@ -29,7 +29,7 @@ function opened(calls: string[] = []) {
     program: { drop: () => {} } as Program,
     budget: started.budget,
     plan: 'code',
-    pretend: null,
+    mocked: null,
     now: () => 0,
   } as unknown as RunContext & CallContext)
   return { run, events, issue: () => run.step({ kind: 'issued', call: read, id: '1', now: 0, definition }) }

@@ -5,7 +5,7 @@
 import type { Attendant, Catalog } from '#catalog'
 import type { Adviser } from '#learn'
 import { type Actor, AppError, type Config, isFinished, type Json, type JsonObject, limits, type RunId } from '#model'
-import { keyHolderIn, type RunRow, type Store } from '#record'
+import type { RunRow, Store } from '#record'
 import type { ActiveRun, AskedRequest, Engine, RunRequest } from '#run'
 import { invalid, refuseDeep } from '#verbs/input'
 import { withPreview } from '#verbs/preview'
@@ -108,12 +108,13 @@ export async function pursue(parts: Parts, pursuit: Pursuit, caller: Caller): Pr
 }
 
 /** The run that was started, or the one that has the request's key already. */
-async function startOrHolder({ engine }: Parts, request: AskedRequest): Promise<ActiveRun | RunId> {
+async function startOrHolder({ engine, store }: Parts, request: AskedRequest): Promise<ActiveRun | RunId> {
   try {
     return await engine.start(request)
   } catch (error) {
-    const holder = keyHolderIn(error)
-    if (holder === null) throw error
+    const isRefused = error instanceof AppError && error.code === 'INVALID_INPUT_PARAM'
+    const holder = isRefused && request.key !== undefined ? store.runByKey(request.key) : undefined
+    if (holder === undefined) throw error
     return holder
   }
 }
