@@ -32,7 +32,17 @@ export type { Makers } from '#run/program'
 export type { Journal, Settlement } from '#run/record'
 export type { AskedPlan, AskedRequest, CallableCapability, Capabilities, RunRequest } from '#run/start'
 export type { ReplayCheck } from '#run/state'
-export { type CanonicalProgram, canonicalOf, type Structure, type StructureNode, structureOf } from '#run/structure'
+export {
+  type CanonicalProgram,
+  callsInFunctions,
+  canonicalOf,
+  inlineFunctions,
+  type ProgramSlice,
+  type Structure,
+  type StructureNode,
+  sliceProgram,
+  structureOf,
+} from '#run/structure'
 export type { ActiveRun, Engine, EngineParts } from './engine-parts.ts'
 export { type MayCall, namedBy, type Preview, previewOf, type RecordedPlan } from './preview.ts'
 

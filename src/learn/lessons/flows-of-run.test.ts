@@ -107,27 +107,70 @@ test('flowsOfRun() follows a loop turn by turn, and rebuildGraph() says that it 
       ['4', '/value', '5', '/value'],
     ],
   )
-  assert.deepEqual(Object.keys(rebuildGraph(run)), ['why', 'loops', 'branches'])
+  const loop = {
+    form: 'for-of',
+    line: 3,
+    arms: [{ arm: 'body', tools: ['s:get', 's:put'], calls: ['2', '4', '3', '5'] }],
+  }
+  const why = 'it makes calls in a loop; "execute --explore" shows the paths of its program'
+  assert.deepEqual(rebuildGraph(run), { why, loops: [loop], branches: [] })
 })
 
-test('rebuildGraph() binds what was handed on and keeps what was computed as its value', () => {
+test('rebuildGraph() binds what was handed on and computes what the program computed', () => {
   const code = `
     const found = await mcp.s.find({ day: 'may' })
+    const unused = found.items.length
     return mcp.s.mail({ to: found.owner.mail, text: \`Order \${found.id}\` })`
   const run = lesson(code, [
     called('s:find', { day: 'may' }, { id: 4, owner: { mail: 'a@b' } }, 1),
     called('s:mail', { to: 'a@b', text: 'Order 4' }, true, 2),
   ])
-  assert.deepEqual(rebuildGraph(run), {
-    tasks: [
-      { id: 'c1', tool: 's:find', arguments: { day: 'may' } },
-      {
-        id: 'c2',
-        tool: 's:mail',
-        arguments: { to: { $from: 'c1', path: '/owner/mail' }, text: 'Order 4' },
-        dependsOn: ['c1'],
-      },
-    ],
-    fixed: ['2 /text'],
+  const { tasks, ...rest } = rebuildGraph({ ...run, result: true }) as Extract<
+    ReturnType<typeof rebuildGraph>,
+    { tasks: unknown }
+  >
+  assert.deepEqual(rest, { fixed: [], branches: [], repeats: [] })
+  const [first, made, last] = tasks
+  assert.deepEqual(first, { id: 'c1', tool: 's:find', arguments: { day: 'may' } })
+  assert.deepEqual(
+    [made!.id, made!.type, made!.arguments],
+    ['a2', 'code_execution', { calls: [{ tool: 's:find', result: { $from: 'c1' } }] }],
+  )
+  assert.match(made!.code!, /text: `Order \$\{found\.id\}`/)
+  assert.deepEqual(last, {
+    id: 'c2',
+    tool: 's:mail',
+    arguments: { to: { $from: 'c1', path: '/owner/mail' }, text: { $from: 'a2', path: '/text' } },
+    dependsOn: ['c1'],
   })
+  assert.equal(tasks.length, 3, 'what the last call answers is the result')
+})
+
+test('rebuildGraph() keeps what chance and time made as its value, and shows the arm that was taken', () => {
+  const code = `
+    const found = await mcp.s.find({ at: Date.now() })
+    if (found.id > 3) await mcp.s.mail({ text: 'many ' + found.id + Math.random() })
+    else await mcp.s.drop({ id: found.id })
+    return { id: found.id, at: Date.now() }`
+  const calls = [called('s:find', { at: 17 }, { id: 4 }, 1), called('s:mail', { text: 'many 40.5' }, true, 2)]
+  const result = { id: 4, at: 18 }
+  const { tasks, fixed, branches } = rebuildGraph({ ...lesson(code, calls), result }) as never as {
+    tasks: { id: string; arguments: Json }[]
+    fixed: string[]
+    branches: Json[]
+  }
+  assert.deepEqual(fixed, ['2 /text', 'result'])
+  assert.deepEqual(
+    tasks.map(({ id, arguments: args }) => [id, args]),
+    [
+      ['c1', { at: 17 }],
+      ['c2', { text: 'many 40.5' }],
+      ['result', { value: { $literal: result } }],
+    ],
+  )
+  const arms = [
+    { arm: 'then', tools: ['s:mail'], calls: ['2'] },
+    { arm: 'else', tools: ['s:drop'], calls: [] },
+  ]
+  assert.deepEqual(branches, [{ form: 'if', line: 3, condition: 'found.id > 3', arms }])
 })

@@ -22,6 +22,8 @@ export const learnLimits = {
   /** Of one run, so many calls are looked at for flows, and so many values of each of them. */
   flowCallsMax: 500,
   flowLeavesMax: 2000,
+  /** Ways to read which place of a program made which call, at any time. */
+  callReadingsMax: 12,
   /** Texts shorter than this are not looked for inside longer ones. */
   flowPartCharactersMin: 4,
   flowPartCharactersMax: 10_000,

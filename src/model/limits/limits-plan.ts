@@ -19,6 +19,8 @@ export const planLimits = {
   structureLooksMax: 1000,
   structureAnnotationsMax: 100,
   structureTextMax: 120,
+  /** The part of a program that makes one value, as code of a task. */
+  sliceCharactersMax: 16 * 1024,
   /**
    * Of a run's results, what is remembered to tell where arguments come from, and how far it is
    * looked through.

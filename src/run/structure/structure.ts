@@ -16,8 +16,11 @@ import { readSyntax } from './syntax.ts'
 import { ProgramWalker } from './walk-program.ts'
 
 export { type CanonicalProgram, canonicalOf } from './canonical.ts'
+export { inlineFunctions } from './inline-functions.ts'
 export { readMark } from './instrument-arms.ts'
 export type * from './node.ts'
+export { type ProgramSlice, sliceProgram } from './slice-program.ts'
+export { callsInFunctions } from './slice-statements.ts'
 
 /**
  * `source` is what `prepareProgram` made of the program: what acorn cannot read may still run, and
