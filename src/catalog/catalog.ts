@@ -24,7 +24,7 @@ import {
 } from '#catalog/upstream'
 import { AppError, builtInServer, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 
-export type { PinRecord } from '#catalog/definitions'
+export { applyDiff, type PinRecord } from '#catalog/definitions'
 export { buildIndex, openIndexer, stem, stemOf, tokenize } from '#catalog/index'
 export { boxWords, type ClientConversation, passableCapabilities } from '#catalog/mcp'
 export { type Authorize, authorizationFetch, type Logout, openCallback } from '#catalog/oauth'

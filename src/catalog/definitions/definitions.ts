@@ -6,5 +6,6 @@
 export { forAgents, listForAgents } from './agent-view.ts'
 export { type Recalled, recall, remember } from './cache.ts'
 export { canonicalDigest, effectOf, isReadable, serverDigest, toTools } from './definition.ts'
+export { applyDiff } from './diff.ts'
 export { openLastList } from './last-list.ts'
 export { type PinRecord, Pins } from './pins.ts'

@@ -3,5 +3,6 @@
  * schemas alone.
  */
 export { fieldPairsOf } from './field-pairs.ts'
-export { fieldSpecificity, providesOf } from './provides.ts'
+export { coverageOf, fieldSpecificity, providesOf } from './provides.ts'
+export { fittingFields } from './provides-graph.ts'
 export { type Field, shapeOf, type ToolShape, typeOf } from './tool-shape.ts'

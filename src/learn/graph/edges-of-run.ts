@@ -34,7 +34,7 @@ function added(known: StoredEdge | undefined, seen: Seen[]): StoredEdge {
 
 function edgesOf(lesson: Lesson): Seen[] {
   const calls = ownCalls(lesson).slice(0, limits.flowCallsMax)
-  const tools = new Map(lesson.calls.map(({ id, tool }) => [id, tool]))
+  const tools = new Map(calls.map(({ id, tool }) => [id, tool]))
   const edge = (type: EdgeType, source: Edge['source'], from: string, to: string, rest: Partial<Seen> = {}): Seen[] => {
     const [left, right] = [tools.get(from), tools.get(to)]
     return left === undefined || right === undefined || left === right

@@ -43,9 +43,10 @@ function foldRun(rows: Rows, { n, body }: Event<'run.closed'>, record: FoldedRec
   const key = shape === null ? null : shapeKey(shape, lesson)
   rows.put('run', lesson.run, pastRun(lesson, n, key))
   countTools(rows, lesson)
+  countOperations(rows, lesson)
   countUses(rows, lesson)
   countEdges(rows, lesson)
-  for (const call of lesson.calls) keepExample(rows, lesson, call)
+  for (const call of ownCalls(lesson)) keepExample(rows, lesson, call)
   if (shape !== null && key !== null) addToShape(rows, key, shape, lesson)
 }
 
@@ -107,6 +108,27 @@ function countTools(rows: Rows, lesson: Lesson): void {
   }
 }
 
+/** Pure operations beside the calls: where in the path they stood, and with what. */
+function countOperations(rows: Rows, lesson: Lesson): void {
+  const calls = ownCalls(lesson).map(({ tool, start }) => ({ id: tool, n: start }))
+  const operations = lesson.operations.map(({ operation, n }) => ({ id: operation, n }))
+  const path = [...calls, ...operations].sort((left, right) => left.n - right.n)
+  const together = [...new Set(path.map(({ id }) => id))]
+  for (const operation of new Set(operations.map(({ id }) => id))) {
+    const stats = rows.get<ToolStats>('tool', operation) ?? newStats()
+    stats.runs += 1
+    for (const [at, { id }] of path.entries()) {
+      if (id !== operation) continue
+      stats.calls += 1
+      stats.successes += 1
+      stats.positions[at === 0 ? 'first' : at === path.length - 1 ? 'last' : 'middle'] += 1
+    }
+    for (const other of together) if (other !== operation) stats.with[other] = (stats.with[other] ?? 0) + 1
+    stats.with = mostFrequent(stats.with, limits.learnWithMax)
+    rows.put('tool', operation, stats)
+  }
+}
+
 function newStats(): ToolStats {
   return { runs: 0, calls: 0, successes: 0, codes: {}, positions: { first: 0, middle: 0, last: 0 }, with: {} }
 }
@@ -146,15 +168,18 @@ function addToShape(rows: Rows, key: string, { literals }: PlanShape, lesson: Le
   if (JSON.stringify([literals, args]).length > limits.shapeRunCharactersMax) return
   const known = rows.get<Omit<Shape, 'digest'>>('shape', key)
   const tools = [...new Set([...(known?.tools ?? []), ...ownCalls(lesson).map(({ tool }) => tool)])]
+  const done = new Set([...(known?.operations ?? []), ...lesson.operations.map(({ operation }) => operation)])
+  const operations = done.size === 0 ? {} : { operations: [...done] }
   if (known === undefined) {
-    rows.put('shape', key, { subject, kind: plan.kind, runs: [entry], count: 1, tools, code: textOf(lesson) })
+    const code = textOf(lesson)
+    rows.put('shape', key, { subject, kind: plan.kind, runs: [entry], count: 1, tools, ...operations, code })
     return
   }
   // The oldest half stays for good, the newest follow: both ends of a habit are known.
   const { runs } = known
   const half = limits.shapeRunsMax / 2
   const kept = runs.length < limits.shapeRunsMax ? runs : [...runs.slice(0, half), ...runs.slice(half + 1)]
-  rows.put('shape', key, { ...known, tools, runs: [...kept, entry], count: known.count + 1 })
+  rows.put('shape', key, { ...known, ...operations, tools, runs: [...kept, entry], count: known.count + 1 })
 }
 
 /** A human's word: what was kept of the run's values goes. */

@@ -63,6 +63,8 @@ export type Shape = {
   /** How many there were, of which `runs` has the oldest and the newest. */
   count: number
   tools: string[]
+  /** Pure operations between its calls, `code:filter`. */
+  operations?: string[]
   /** Of the first run: its program, or the JSON text of its tasks. */
   code: string
 }

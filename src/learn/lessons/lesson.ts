@@ -11,6 +11,7 @@ import {
   limits,
   programTool,
   type Stored,
+  sessionServers,
   timerTool,
 } from '#model'
 
@@ -198,7 +199,10 @@ function callsCapabilityOnly(calls: ReadonlyMap<string, Open>): boolean {
   return own.length === 1 && isCapability(own[0]!.call.tool)
 }
 
+/** The model and the workspace of a session are how it works, not what it used. */
+const sessionStarts = sessionServers.map((server) => `${server}:`)
+
 /** Calls of tools and capabilities: the engine's own are no tools. */
 export function ownCalls({ calls }: Lesson): LessonCall[] {
-  return calls.filter(({ tool }) => tool !== programTool)
+  return calls.filter(({ tool }) => tool !== programTool && !sessionStarts.some((start) => tool.startsWith(start)))
 }

@@ -36,6 +36,9 @@ export const learnLimits = {
   learnWithMax: 50,
   learnExamplesMax: 2,
   learnExampleCharactersMax: 2000,
+  /** Tools of the graph among which is looked for what feeds what; sets of tools of one intent. */
+  providesToolsMax: 60,
+  alternativeSetsMax: 8,
   /** Field pairs of one edge. */
   edgeFieldsMax: 20,
   /** A result whose text is longer is not looked into for flows. */

@@ -39,7 +39,7 @@ test('learn, graph and run show tell what a run taught', async (t) => {
     await drawn('mermaid'),
     /^graph LR\n {2}n1\["fx:read"\]\n {2}n2\["fx:read"\]\n {2}n1 -->\|sequence 1\| n2/,
   )
-  assert.match(await drawn('dot'), /"fx:read_1" -> "fx:read_2" \[label="sequence"\]/)
+  assert.match(await drawn('dot'), /"fx:read_1" -> "fx:read_2" \[label="sequence 1"\]/)
   assert.equal(JSON.parse(await drawn('cytoscape')).elements.edges[0].data.target, 'fx:read_2')
   const refused = await metier(space, ['graph', '--format', 'png'])
   assert.equal(refused.code, 1, refused.stdout)

@@ -32,7 +32,7 @@ export function openLearningVerbs(store: Store, { learn }: Config): LearningVerb
     },
     graph: (run) =>
       run === undefined
-        ? withLearner((learner) => definitionView(learner.knowledge()))
+        ? withLearner((learner) => definitionView(learner.knowledge(), store))
         : Promise.resolve(viewOfRun(store, parseId<RunId>('run', run))),
     aboutRun: (run) => showLesson(store, parseId<RunId>('run', run)),
   }
