@@ -11,14 +11,12 @@
  * Nothing else touches the world: a model, a file, a script and a verb are calls.
  */
 
-import type { Message, ModelAnswer, ToolCall } from '#agent/models'
-import { compact, type Step } from '#agent/models'
+import { compact, type Message, type ModelAnswer, type Step, type ToolCall } from '#agent/models'
 import {
   AppError,
   type Delivery,
   type ErrorData,
   type IssuedCall,
-  type Json,
   type JsonObject,
   limits,
   type Program,
@@ -92,13 +90,13 @@ class Loop {
     const messages = compact({ system, goal: [{ role: 'user', text: goal }], steps: this.#steps }, contextTokens)
     const maxTokens = Math.min(left, limits.modelAnswerTokensMax)
     const args = { system, messages, ...(tools && { tools: modelTools }), maxTokens }
-    const call = { tool: `model:${model}`, args: toText(args as unknown as Json), whole: true }
+    const call = { tool: `model:${model}`, args: toText(args), whole: true }
     return { call, then: (result) => this.#answered(result) }
   }
 
   #answered(result: Result): Move {
     if (!result.ok) return failed(result.error)
-    const answer = result.value as unknown as ModelAnswer
+    const answer = result.value as ModelAnswer
     this.#written = []
     const { inputTokens, outputTokens } = answer.usage
     this.#tokens += (inputTokens ?? 0) + (outputTokens ?? 0)
@@ -181,7 +179,7 @@ class Loop {
       call,
       then: (result) => {
         if (!result.ok) return this.#badCall(answer, result.error)
-        const { path, sha256, bytes } = result.value as unknown as Written
+        const { path, sha256, bytes } = result.value as Written
         const file = { path, sha256, bytes }
         this.#files.set(file.path, file)
         this.#written.push(file.path)
@@ -195,7 +193,7 @@ class Loop {
     return {
       call,
       then: (result) => {
-        if (result.ok) return then(result.value as unknown as RunAnswer)
+        if (result.ok) return then(result.value as RunAnswer)
         if (endsAll(result.error)) return failed(result.error)
         return then({ returncode: 'refused', stdout: '', stderr: result.error.message })
       },
@@ -216,13 +214,13 @@ class Loop {
     try {
       call = callOf(first)
     } catch (error) {
-      return reply(toText({ error: toAppError(error).toJSON() as unknown as Json }))
+      return reply(toText({ error: toAppError(error).toJSON() }))
     }
     return {
       call,
       then: (result) => {
         if (!result.ok && endsAll(result.error)) return failed(result.error)
-        return reply(toText(result.ok ? { value: result.value } : { error: result.error as unknown as Json }))
+        return reply(toText(result.ok ? { value: result.value } : { error: result.error }))
       },
     }
   }

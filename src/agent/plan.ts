@@ -41,6 +41,6 @@ export function readPlan(source: Json): AgentPlan {
   const problems = wrong.map(([name, type]) => `"${name}" must be a ${type}`)
   if (!protocols.some((name) => name === plan.protocol)) problems.push(`"protocol" must be ${protocols.join(' or ')}`)
   if (String(plan.goal ?? '').trim() === '') problems.push('"goal" must say what is to be done')
-  if (problems.length === 0) return plan as unknown as AgentPlan
+  if (problems.length === 0) return plan as AgentPlan
   throw new AppError('PLAN_INVALID', `Cannot start the session: ${problems.join('; ')}`, { problems })
 }

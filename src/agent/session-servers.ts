@@ -71,7 +71,7 @@ function answered({ raw, ...value }: ModelAnswer, isWhole: boolean): Try {
   const { inputTokens, outputTokens, costUsd } = value.usage
   const usage = { tokens: (inputTokens ?? 0) + (outputTokens ?? 0), ...(costUsd !== null && { cost: costUsd }) }
   const answer = isWhole ? { answer: { result: raw } } : {}
-  return { outcome: 'answered', ok: true, value: value as unknown as Json, usage, ...answer }
+  return { outcome: 'answered', ok: true, value, usage, ...answer }
 }
 
 /** Commit before effect; what is thrown says itself whether the request left. */

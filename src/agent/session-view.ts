@@ -97,12 +97,12 @@ function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'cal
   }
   const given = JSON.parse(text(args)) as JsonObject
   if (tool === 'workspace:write' || tool === 'workspace:write_step') noteFile(view, value, step, n)
-  if (tool === 'workspace:run') noteOutputs(view, value as unknown as Ran, step, n)
+  if (tool === 'workspace:run') noteOutputs(view, value as Ran, step, n)
   say('system', systemText(tool, given, value), callWords(tool, given, value))
 }
 
 function noteFile(view: SessionView, value: JsonObject, step: number, event: number): void {
-  const { path, sha256, bytes } = value as unknown as SessionFile
+  const { path, sha256, bytes } = value as SessionFile
   view.files = [...view.files.filter((file) => file.path !== path), { path, sha256, bytes, step, event }]
 }
 
@@ -112,9 +112,9 @@ function noteOutputs(view: SessionView, { artifacts = [] }: Ran, step: number, e
 }
 
 function systemText(tool: string, { content }: JsonObject, value: JsonObject): string {
-  if (tool === 'workspace:run') return reboundFeedback('ran', value as unknown as Ran)
+  if (tool === 'workspace:run') return reboundFeedback('ran', value as Ran)
   if (tool !== 'workspace:write' && tool !== 'workspace:write_step') return `${tool} ${JSON.stringify(value)}`
-  const { path, sha256 } = value as unknown as SessionFile
+  const { path, sha256 } = value as SessionFile
   const isOutput = path.endsWith('/tool_output.txt')
   return isOutput ? `System: Tool executed. Artifacts saved. Output:\n${content}` : `wrote ${path} ${sha256}`
 }

@@ -34,7 +34,7 @@ function readingWords(reading: Reading): string {
 
 /** A call that was answered: what came of it. */
 export function callWords(tool: string, { path }: JsonObject, value: JsonObject): string {
-  if (tool === 'workspace:run') return runWords(String(path), value as unknown as Ran)
+  if (tool === 'workspace:run') return runWords(String(path), value as Ran)
   if (tool.startsWith('workspace:write')) return `wrote ${value.path}, ${value.bytes} bytes`
   if (tool === 'workspace:discover') return `found ${foundIn(value)}`
   const name = tool.replace(/^workspace:/, '')

@@ -3,7 +3,7 @@
  * the run's plan.
  */
 import type { Catalog } from '#catalog'
-import { AppError, type DagTask, limits, type NestedSource, type Program, type Turn, toText } from '#model'
+import { AppError, type DagTask, type Json, limits, type NestedSource, type Program, type Turn, toText } from '#model'
 import type { Store } from '#record'
 import {
   type CallFacts,
@@ -65,7 +65,7 @@ function explorePlan(journal: Journal, parts: Parts, signal: AbortSignal) {
   const recorded = recordedResultsOf(parts.store)
   const programs = openPrograms(journal, parts)
   return explore({
-    args: args as never,
+    args: args as Json,
     maxBranches,
     now: journal.startedAt,
     signal,

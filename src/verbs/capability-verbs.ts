@@ -10,6 +10,7 @@ import {
   type Json,
   type JsonObject,
   parseCapabilityId,
+  type RunId,
   type Stored,
   sha256,
   toText,
@@ -92,7 +93,7 @@ function shown(parts: LearningParts, one: Capability): JsonObject {
   const tools = Object.keys(one.tools)
   return {
     ...listed(parts, one),
-    source: one.source as unknown as Json,
+    source: one.source,
     digest: one.digest,
     parametersSchema: one.parametersSchema,
     effect: one.effect,
@@ -123,7 +124,7 @@ function invocation(store: LearningParts['store'], one: Capability, { run, call,
     success,
     durationMs: ms,
   }
-  const events = store.isPurged(run as never) ? [] : store.events(run)
+  const events = store.isPurged(run as RunId) ? [] : store.events(run)
   let [given, result]: Json[] = [null, null]
   for (const event of events) {
     if (event.type === 'run.started' && call === '') given = store.value(event.body.args) as Json
@@ -145,11 +146,11 @@ function exported({ store }: LearningParts, one: Capability): JsonObject {
   const { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted = {} } = one
   const fixtures = one.runs.slice(0, fixturesMax).flatMap((run) => fixtureOf(store, run))
   const plain = { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted }
-  return { format, ...(plain as unknown as JsonObject), fixtures }
+  return { format, ...plain, fixtures }
 }
 
 function fixtureOf(store: LearningParts['store'], run: string): JsonObject[] {
-  if (store.isPurged(run as never)) return []
+  if (store.isPurged(run as RunId)) return []
   const calls = new Map<string, JsonObject>()
   let result: Json = null
   for (const event of store.events(run)) {

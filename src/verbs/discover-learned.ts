@@ -5,7 +5,7 @@
  */
 import { type Catalog, type Hit, signatureOf } from '#catalog'
 import { type Adviser, type Asker, joinParts, type RankParts, type Recalled } from '#learn'
-import { type Json, limits, type Tool } from '#model'
+import { limits, type Tool } from '#model'
 import type { FoundCapability } from '#verbs/views'
 
 type LearnedHit = Hit & { parts: RankParts }
@@ -81,7 +81,7 @@ export function foundCapabilities(
       intent: oneLine(intent),
       version,
       status,
-      source: source as unknown as Json,
+      source,
       parametersSchema,
       input: schemas ? parametersSchema : signatureOf(parametersSchema),
       effect: effect ?? 'read',

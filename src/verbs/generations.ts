@@ -151,7 +151,7 @@ function sessionParts(store: Store, config: Config, catalog: () => Catalog, advi
       (store.value(store.startedEvents([run as RunId]).get(run as RunId)!.plan) as { source: Json }).source,
     async discover(input) {
       const parts = { catalog: catalog(), adviser }
-      return (await discover(parts, input, askerOf(parts.catalog, {}))) as unknown as Json
+      return await discover(parts, input, askerOf(parts.catalog, {}))
     },
     resultText: (asked) => resultText(store, asked),
   }

@@ -80,7 +80,7 @@ function toolLine(tool: Tool, catalog: Catalog): JsonObject {
     input,
     ...(output === undefined ? {} : { output }),
     pinned: catalog.isPinned(tool),
-    ...(changed === null ? {} : { changed: changed as unknown as Json }),
+    ...(changed === null ? {} : { changed: changed as Json }),
     digest,
   }
 }

@@ -38,7 +38,7 @@ function withoutSecrets(line: string, secrets: readonly string[]): string {
 
 /** Of what the model is asked; how much it may say is left out, since budgets change. */
 function digestOf({ system, messages, tools = [], schema = {} }: ModelRequest): string {
-  return sha256(JSON.stringify(sorted({ system, messages, tools, schema } as unknown as Json)))
+  return sha256(JSON.stringify(sorted({ system, messages, tools, schema })))
 }
 
 function sorted(value: Json): Json {

@@ -261,5 +261,5 @@ const nothing: ScriptInput['source'] = (async function* () {})()
 function resultOf(result: ScriptResult, artifacts: StoredOutput[] | undefined): Json {
   const { stdout, stderr, exitCode, truncated, clamped, isolation, missing } = result
   const printed = { stdout, stderr, exitCode, truncated, ...(clamped && { clamped }), isolation }
-  return { ...printed, ...(artifacts && { artifacts, missing }) } as unknown as Json
+  return { ...printed, ...(artifacts && { artifacts, missing }) }
 }

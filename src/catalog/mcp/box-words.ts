@@ -26,6 +26,6 @@ export function withBoxWords(outcome: Try, config: ServerConfig, refused: readon
   if (refused.length === 0 && !looksLikeWall.test(error.message)) return outcome
   const denied = refused.length === 0 ? '' : `its box refused the connection to ${refused.join(', ')}; `
   const words = `${error.message} [${denied}the server runs in a ${boxWords(config)}; only its configuration can change that]`
-  const told = new AppError(error.code, words, error.context as never, error.cause)
-  return { ...outcome, error: told } as Try
+  const inBoxWords = new AppError(error.code, words, error.context, error.cause)
+  return { ...outcome, error: inBoxWords } as Try
 }

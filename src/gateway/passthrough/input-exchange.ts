@@ -141,6 +141,6 @@ class InputExchange {
     this.#state = randomBytes(32).toString('base64url')
     const inputRequests = Object.fromEntries([...this.#waiting].map(([key, { question }]) => [key, question]))
     const answer = { resultType: 'input_required', inputRequests, requestState: this.#state }
-    return answer satisfies object as unknown as InputRequiredResult as JsonObject
+    return answer satisfies object as InputRequiredResult as JsonObject
   }
 }

@@ -51,7 +51,7 @@ export function draftOf({ kind, code, runs, tools = [] }: RunsOfShape): Capabili
   if (runs.length === 0 || !runs.every(({ args }) => isObject(args))) return null
   const taken = [...new Set(runs.flatMap(({ args }) => Object.keys(args as JsonObject)))]
   const made = kind === 'code' ? liftProgram(code, runs, taken) : liftGraph(code, runs, taken)
-  if (made === null || hasSecret(made.source as unknown as Json)) return null
+  if (made === null || hasSecret(made.source)) return null
   const { parameters, texts } = made.lifting
   if (runs.some(({ args }) => namesTool(args, tools)) || parameters.some((one) => choosesTool(one, tools))) return null
   const lifted = Object.fromEntries(parameters.map(({ name, literals }) => [name, literals]))

@@ -129,7 +129,7 @@ function knowledgeOf(tables: Tables): Knowledge {
     runs,
     tool: (id) => tables.tool.get(id) as ToolStats | undefined,
     edges: () => list<Edge>('edge', edgeParts),
-    examplesOf: (tool) => (tables.example.get(tool) ?? []) as unknown as Example[],
+    examplesOf: (tool) => (tables.example.get(tool) ?? []) as Example[],
     capabilities: () => capabilities,
     capability: (name, version) =>
       capabilities.findLast((one) => one.name === name && (version === undefined || one.version === version)),

@@ -121,7 +121,7 @@ function begin(rows: Rows, store: Store): void {
   let n = 0
   for (const event of folded) {
     if (event.type !== 'learn.folded') continue
-    const state = store.value(event.body.state) as unknown as Folded
+    const state = store.value(event.body.state) as Folded
     for (const [kind, key, value, at] of state.rows)
       known.set(`${kind}\0${key}`, { kind: kind as StoredRow['kind'], key, value, n: at })
     n = event.body.n

@@ -102,7 +102,7 @@ export async function walkOn(walk: Walk, { database, folders, only }: Scope, vis
   const rows = database.prepare(`SELECT ${columns} FROM event WHERE seq > ? ${some} ORDER BY seq`)
   rows.setReturnArrays(true)
   const found = only === undefined ? rows.iterate(walk.lastSeq) : rows.iterate(walk.lastSeq, homeChain, only)
-  for (const row of found as unknown as Iterable<Row>) {
+  for (const row of found as Iterable<Row>) {
     const [seq, run, n, type] = row
     const chain = walk.chains.get(run)
     walk.lastSeq = seq

@@ -62,7 +62,7 @@ function keptMember(call: Resolving, result: Result | Hidden, { secrets, chain, 
   if (!result.ok) {
     const { context, ...error } = result.error.toJSON()
     const hidden = secrets.hide({ ...error, context: { tool: call.tool, ...context } } as Json, from)
-    return { ok: false, ...bounded(hidden as unknown as ErrorData), ...whole, bytes: 0 }
+    return { ok: false, ...bounded(hidden as ErrorData), ...whole, bytes: 0 }
   }
   const value = hiddenText(result.value, secrets, from)
   const bytes = Buffer.byteLength(value.text)

@@ -41,5 +41,5 @@ export function isSameRequest(request: RunRequest, { started, sealed }: Recorded
 
 function sourceOf(plan: Plan): Json {
   if (plan.kind === 'agent') return plan.agent
-  return plan.kind === 'code' ? plan.code : (checkDag(plan.tasks) as unknown as Json)
+  return plan.kind === 'code' ? plan.code : checkDag(plan.tasks)
 }

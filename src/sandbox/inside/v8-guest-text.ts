@@ -14,7 +14,7 @@ export function texts(ask: Ask): void {
   const [StringHere, Bytes, isView] = [String, Uint8Array, ArrayBuffer.isView]
   const { slice, charCodeAt } = String.prototype
   const { fromCharCode } = String
-  const globals = globalThis as unknown as Record<string, unknown>
+  const globals = globalThis as Record<string, unknown>
   const show = (name: string, value: unknown) =>
     defineProperty(globals, name, { value, writable: true, configurable: true })
 

@@ -43,7 +43,7 @@ function builtIns(): void {
   const [resolved, then] = [Promise.resolve(), Promise.prototype.then]
   const isView = ArrayBuffer.isView
   const kindOf = plain.toString
-  const globals = globalThis as unknown as Record<string, unknown>
+  const globals = globalThis as Record<string, unknown>
   const show = (name: string, value: unknown) =>
     defineProperty(globals, name, { value, writable: true, configurable: true })
 

@@ -39,7 +39,7 @@ export const agentCommands: Record<string, Command> = {
       const plan = await newPlan(requestOf(context), context.config)
       const { permissions } = context.options
       const narrowing = permissions === undefined ? {} : { permissions: permissionsOf(String(permissions)) }
-      const pursuit = { plan: plan as unknown as JsonObject, goal: plan.goal, ...narrowing }
+      const pursuit = { plan, goal: plan.goal, ...narrowing }
       return pursueHere(context, async (began) => (await context.verbs()).pursue(pursuit, { ...context.caller, began }))
     },
   },
@@ -159,8 +159,8 @@ async function pursueHere(context: Context, move: (began: Began) => Promise<Exec
 
 async function told(context: Context, answer: ExecuteAnswer, view: SessionView): Promise<number> {
   const { statusOf } = await import('#agent')
-  const { run, error } = answer as unknown as JsonObject
-  const status = statusOf(answer as unknown as JsonObject)
+  const { run, error } = answer
+  const status = statusOf(answer)
   const result =
     status === 'done' ? (JSON.parse(await (await context.verbs()).resultText({ run })) as JsonObject) : null
   const { steps, tokens, cost, plan } = view
@@ -170,13 +170,11 @@ async function told(context: Context, answer: ExecuteAnswer, view: SessionView):
     context.note('\nFinal result')
     context.print(escapeInvisible(String(result.text)))
   } else
-    context.note(
-      `\nNo result: ${status}${error === undefined ? '' : ` · ${escapeInvisible(String((error as JsonObject).message))}`}`,
-    )
+    context.note(`\nNo result: ${status}${error === undefined ? '' : ` · ${escapeInvisible(String(error.message))}`}`)
   context.note(
     `session ${run} · ${steps} steps · ${tokens.input + tokens.output} tokens · metier session show ${shortId(String(run))}`,
   )
-  return status === 'failed' ? exitOfError((error as { code: never }).code) : exitOfAnswer(answer)
+  return status === 'failed' ? exitOfError(error!.code) : exitOfAnswer(answer)
 }
 
 function requestOf({ options, words, config }: Context): PlanRequest {

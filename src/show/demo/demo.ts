@@ -161,7 +161,7 @@ async function pursue({ folder, config }: Stage, verbs: Verbs, caller: Context['
   const goal = 'Which orders are late?'
   const { newPlan } = await import('#agent')
   const plan = await newPlan({ goal, workspace: folder, model: `scripted:${answers}` }, config)
-  return verbs.pursue({ plan: plan as unknown as JsonObject, goal }, caller)
+  return verbs.pursue({ plan, goal }, caller)
 }
 
 /** The person at the terminal is asked; where there is none, the tour says yes itself. */

@@ -208,7 +208,7 @@ async function printWhole(context: Context): Promise<number> {
 async function explored(context: Context, verbs: Verbs, value: JsonObject): Promise<number> {
   if (value.status !== 'done') return printAnswer(context, Promise.resolve(value))
   const { value: found } = await verbs.result({ run: value.run, limit: limits.exploreBranchesMax }, context.caller)
-  context.print(exploreTree(found as unknown as Exploration))
+  context.print(exploreTree(found as Exploration))
   for (const line of mayCallLines(value)) context.note(line)
   context.note(summary(value))
   return exit.done

@@ -68,7 +68,7 @@ function differences(before: Config, after: Config): string[] {
 function serverLine(name: string, before: ServerConfig | undefined, after: ServerConfig | undefined): string[] {
   if (before === undefined) return [`  ${good('+')} server ${name}`]
   if (after === undefined) return [`  ${bad('-')} server ${name}`]
-  const [was, is] = [before, after] as unknown as Record<string, unknown>[]
+  const [was, is] = [before, after] as Record<string, unknown>[]
   const fields = Object.keys({ ...was, ...is }).filter((field) => !isDeepStrictEqual(was![field], is![field]))
   return fields.length === 0 ? [] : [`  ${warn('~')} server ${name}: ${fields.join(', ')}`]
 }

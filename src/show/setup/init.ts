@@ -108,7 +108,7 @@ function section(document: JsonObject, key: string): Record<string, Json> {
 
 function merged(document: JsonObject, added: Record<string, Entry>): JsonObject {
   const key = isObject(document.servers) && !isObject(document.mcpServers) ? 'servers' : 'mcpServers'
-  return { ...document, [key]: { ...section(document, key), ...(added as unknown as JsonObject) } }
+  return { ...document, [key]: { ...section(document, key), ...added } }
 }
 
 /** Where values stand that look like secrets; never the values. */

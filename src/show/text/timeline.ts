@@ -10,7 +10,7 @@ export function timeline(shown: JsonObject): string {
   const { run, status, mode = 'run', intent, startedAt, calls, traced, logs, result, error, ms } = shown
   const began = Date.parse(String(startedAt))
   const rows = (calls as JsonObject[]).map((call) => [callRow(call, began), ...answerRows(call)])
-  const between = (after: number) => operationRows(traced as unknown as Traced[], after)
+  const between = (after: number) => operationRows(traced as Traced[], after)
   const all = [...between(0), ...rows.flatMap((of, index) => [...of, ...between(index + 1)])]
   const state = mode === 'run' ? status : `${mode}, nothing was called: ${status}`
   const head = `${mark(String(status))} ${state} · ${oneLine(String(intent ?? 'no intent'))} · ${startedAt} · run ${run}`

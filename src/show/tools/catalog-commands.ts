@@ -98,7 +98,7 @@ export const catalogCommands: Record<string, Command> = {
       const accepted: JsonObject[] = []
       for (const tool of tools) {
         const diff = await accept(tool, caller)
-        accepted.push({ tool: tool.id, digest: tool.digest, diff: diff as unknown as Json })
+        accepted.push({ tool: tool.id, digest: tool.digest, diff: diff as Json })
         if (json) continue
         if (diff.length === 0) print(`${tool.id} is as it was: there is nothing to accept`)
         else print([`${good('✓')} ${tool.id} is accepted as it is now`, ...toolDiffText(diff)].join('\n'))

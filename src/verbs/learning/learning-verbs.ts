@@ -23,7 +23,7 @@ export function openLearningVerbs(store: Store, { learn }: Config): LearningVerb
       await learner.close()
     }
   }
-  const status = () => withLearner((learner) => learner.status() as unknown as JsonObject)
+  const status = () => withLearner((learner) => learner.status())
   return {
     status,
     async rebuild() {

@@ -46,5 +46,5 @@ export async function withPlannedTools(
 export function planOf(recorded: unknown): RecordedPlan {
   const { kind, source, digest } = recorded as { kind: Plan['kind']; source: unknown; digest: string }
   const member = { code: 'code', dag: 'tasks', agent: 'agent' }[kind]
-  return { plan: { kind, [member]: source } as unknown as Plan, digest }
+  return { plan: { kind, [member]: source } as Plan, digest }
 }

@@ -38,5 +38,5 @@ export async function showRun(store: Store, run: RunId): Promise<JsonObject> {
       : { ms: end.ms, ...(end.result !== undefined ? { result: store.value(end.result) } : { error: end.error }) }
   const named = await namedBy(planOf(plan))
   const args = store.value(started.args)
-  return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as unknown as JsonObject
+  return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as JsonObject
 }
