@@ -7,7 +7,6 @@
 import { fitLogistic, type Logistic, predictLogistic } from '#learn/models'
 import { limits } from '#model'
 import type { NearIntent, PastIntent, PastIntents } from './past-intents.ts'
-import { historyVotes } from './rank-history.ts'
 import { type Habit, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
 
 /** A habit and the tools that it uses. */
@@ -24,7 +23,9 @@ export type Foreseen = {
 const recallMin = 0.5
 const rewordedMin = 0.2
 const l2 = 2
-const likenessPower = 3
+const likenessPower = 5
+/** How much a set gains that near intents used just so: sets recur more than their parts do. */
+const supportBonus = 0.3
 
 export function foresee(
   intent: string,
@@ -40,9 +41,7 @@ export function foresee(
   // In other words: near intents name the tools of a habit that its own words do not reach.
   const isReworded = ({ id, tools: own }: ToolHabit) => id === first?.id && isSameSet(own, tools)
   const habit = sure ?? ((first?.confidence ?? 0) >= rewordedMin ? habits.find(isReworded) : undefined)
-  const weights = near.map(({ likeness }) => likeness ** likenessPower)
-  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
-  const support = near.reduce((sum, one, at) => sum + (isSameSet(one.past.tools, tools) ? weights[at]! : 0), 0) / total
+  const support = supportOf(near).get(keyOfSet(tools)) ?? 0
   const [most, next] = [first?.confidence ?? 0, second?.confidence ?? 0]
   const features = [support, near[0]?.likeness ?? 0, most, most - next, Number(recalled !== undefined)]
   return { tools, habit: habit?.id ?? null, near, features }
@@ -52,18 +51,43 @@ export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCha
 
 /** Of the sets that near intents used, and what most of them used, the best by expected F1. */
 function likeliestSet(near: readonly NearIntent[]): readonly string[] {
-  const top = near[0]?.likeness ?? 1
-  const shares = new Map([...historyVotes(near)].map(([tool, vote]) => [tool, vote / top]))
+  const [support, weights] = [supportOf(near), weightsOf(near)]
+  const shares = new Map<string, number>()
+  for (const [at, { past }] of near.entries()) {
+    for (const tool of past.tools) shares.set(tool, (shares.get(tool) ?? 0) + weights[at]!)
+  }
   const all = [...shares.values()].reduce((sum, share) => sum + share, 0)
   const ranked = [...shares.keys()].sort((a, b) => shares.get(b)! - shares.get(a)!)
   const sets = [...near.map(({ past }) => past.tools), ...[1, 2, 3].map((count) => ranked.slice(0, count))]
   let best: { tools: readonly string[]; score: number } = { tools: [], score: 0 }
   for (const tools of sets) {
     const hits = tools.reduce((sum, tool) => sum + (shares.get(tool) ?? 0), 0)
-    const score = (2 * hits) / (tools.length + all)
+    const score = (2 * hits) / (tools.length + all) + supportBonus * (support.get(keyOfSet(tools)) ?? 0)
     if (score > best.score) best = { tools, score }
   }
   return best.tools
+}
+
+const keyOfSet = (tools: readonly string[]) => [...new Set(tools)].sort().join('\0')
+
+/** How much each near intent counts for its likeness and its success, of one in all. */
+function weightsOf(near: readonly NearIntent[]): number[] {
+  const weights = near.map(
+    ({ past, likeness }) => likeness ** likenessPower * ((past.done + 0.5) / (past.done + past.failed + 1)),
+  )
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
+  return weights.map((weight) => weight / total)
+}
+
+/** The weight of the near intents that used exactly a set, by set. */
+function supportOf(near: readonly NearIntent[]): Map<string, number> {
+  const weights = weightsOf(near)
+  const support = new Map<string, number>()
+  for (const [at, { past }] of near.entries()) {
+    const key = keyOfSet(past.tools)
+    support.set(key, (support.get(key) ?? 0) + weights[at]!)
+  }
+  return support
 }
 
 function isSameSet(left: readonly string[], right: readonly string[]): boolean {
@@ -74,16 +98,19 @@ export type Outcome = { features: number[]; isRight: boolean }
 export type Confidence = { of(foreseen: Foreseen): number; outcomes: { confidence: number; isRight: boolean }[] }
 
 /**
- * The newest past intents, each foreseen without itself; and one of each set of tools without all
- * that used the set: an intent unlike all others is part of what a home sees.
+ * The newest past intents, each foreseen without itself; and those that were the first of their set
+ * of tools without all that used the set: an intent unlike all others is part of what a home sees,
+ * as often as it was.
  */
 export function* outcomesOf(past: PastIntents, habits: readonly ToolHabit[]): Generator<Outcome> {
-  const sets = new Set<string>()
-  for (const own of past.all().slice(-limits.learnOutcomesMax)) {
+  const newest = past.all().slice(-limits.learnOutcomesMax)
+  const before = past.all().slice(0, -limits.learnOutcomesMax)
+  const sets = new Set(before.map(({ tools }) => keyOfSet(tools)))
+  for (const own of newest) {
     const intent = own.stems.join(' ')
     const without = (other: PastIntent) => other !== own || own.done + own.failed > 1
     yield outcome(foresee(intent, past, withoutIntent(habits, own), without), own)
-    const key = [...own.tools].sort().join()
+    const key = keyOfSet(own.tools)
     if (sets.has(key)) continue
     sets.add(key)
     const others = habits.filter(({ tools }) => !isSameSet(tools, own.tools))

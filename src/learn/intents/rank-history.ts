@@ -25,13 +25,21 @@ export type Hints = {
 /** How much nearer intents count than farther ones. */
 const sharpness = 3
 const votersMax = 20
-/** What context and lack of success move at most, in log-odds. */
+/**
+ * What each part moves, in log-odds: context and lack of success at most so much, history by the
+ * logarithm of its share, as little of it already tells a tool from all that were never used.
+ */
 const [contextGain, failureLoss] = [0.8, 1.5]
+const [historyGain, historyUnit] = [4, 0.08]
+/** What words alone cannot make sure, nor rule out. */
+const wordsDoubt = 0.02
+/** Tools that are called by their names stand above all that was learned. */
+const [joinedMost, joinedBend] = [0.969, 0.9]
 const usualSuccess = 0.9
 const callsMin = 3
 
 /** The share of near intents that used a tool with success, as far as the nearest is alike. */
-export function historyVotes(near: readonly NearIntent[]): Map<string, number> {
+function historyVotes(near: readonly NearIntent[]): Map<string, number> {
   const votes = new Map<string, number>()
   const voters = near.slice(0, votersMax)
   const total = voters.reduce((sum, { likeness }) => sum + likeness ** sharpness, 0)
@@ -65,8 +73,16 @@ export function hintsOf(
 /** A score from the parts: that of the words where nothing else is known. */
 export function joinParts({ words, history, context, success }: RankParts): number {
   const failing = success === null ? 0 : Math.max(0, usualSuccess - success) / usualSuccess
-  const shift = contextGain * context - failureLoss * failing
-  const either = history === 0 ? words : 1 - (1 - words) * (1 - history)
-  if (shift === 0 || either <= 0 || either >= 1) return either
-  return 1 / (1 + Math.exp(-(Math.log(either / (1 - either)) + shift)))
+  const shift = historyGain * Math.log1p(history / historyUnit) + contextGain * context - failureLoss * failing
+  if (shift === 0) return words
+  const doubted = Math.min(1 - wordsDoubt, Math.max(wordsDoubt, words))
+  const joined = bent(Math.log(doubted / (1 - doubted)) + shift)
+  return shift > 0 ? Math.max(words, joined) : Math.min(words, joined)
+}
+
+/** The share of log-odds; above the bend it nears its most slowly, so that no two become equal. */
+function bent(logOdds: number): number {
+  const beyond = logOdds - Math.log(joinedBend / (1 - joinedBend))
+  if (beyond <= 0) return 1 / (1 + Math.exp(-logOdds))
+  return joinedBend + (joinedMost - joinedBend) * (1 - Math.exp(-beyond / 5))
 }
