@@ -9,12 +9,15 @@ export {
   type Capability,
   capabilitiesToDemote,
   capabilitiesToLearn,
+  fixedPlaces,
   type HomeCapabilities,
   idOf,
   type KnownShape,
   openCapabilities,
   posteriorOf,
   type RunCall,
+  reachOf,
+  shapeOfSource,
 } from '#learn/capabilities'
 export { type Field, fieldPairsOf, fieldSpecificity, providesOf, type ToolShape, typeOf } from '#learn/fields'
 export { definitionView, type GraphView, type Learner, openLearner, showLesson, viewOfRun } from '#learn/graph'

@@ -221,6 +221,9 @@ export type EventBodies = {
     how: ('rehearsed' | 'executed')[]
     runs: string[]
     tools: Record<string, string>
+    /** Of one that was imported: as its calls here say. */
+    effect?: Effect | null
+    servers?: string[]
   }
   /** Of one version, or of all; `shape` is what is not to be learned again. */
   'capability.changed': {

@@ -1,21 +1,7 @@
 /** Capabilities as people look at them and decide about them; each word is on the home's chain. */
 import { type Capability, idOf, posteriorOf } from '#learn'
-import {
-  AppError,
-  type CapabilitySource,
-  type Effect,
-  type EventBodies,
-  isEffect,
-  isObject,
-  type Json,
-  type JsonObject,
-  parseCapabilityId,
-  type RunId,
-  type Stored,
-  sha256,
-  toText,
-} from '#model'
-import { invalid } from '#verbs/input'
+import { AppError, type Json, type JsonObject, parseCapabilityId, type RunId, type Stored } from '#model'
+import { exportedCapability, importedCapability } from './capability-files.ts'
 import type { CapabilityVerbs } from './contract.ts'
 import {
   decideCapability,
@@ -53,9 +39,9 @@ export function openCapabilityVerbs(parts: LearningParts): CapabilityVerbs {
       await decideCapability(parts, { name, version }, status, caller)
       return { id: version === null ? `cap:${name}` : `cap:${name}@${version}`, status }
     },
-    exportCapability: (id) => exported(parts, find(id)),
+    exportCapability: (id) => exportedCapability(store, find(id)),
     async importCapability(file) {
-      const body = imported(file, capabilities.versions())
+      const body = importedCapability(file, capabilities.versions(), parts.secrets?.())
       await store.appendHome('capability.learned', body)
       return listed(parts, find(`cap:${body.capability}@${body.version}`))
     },
@@ -137,68 +123,3 @@ function invocation(store: LearningParts['store'], one: Capability, { run, call,
 
 const opened = (store: LearningParts['store'], member: Stored<Json> | undefined): Json =>
   member === undefined ? null : store.value(member)
-
-const format = 'metier capability 1'
-const fixturesMax = 3
-
-/** Source, schema, digests, and what runs of it did, without what has a secret in it. */
-function exported({ store }: LearningParts, one: Capability): JsonObject {
-  const { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted = {} } = one
-  const fixtures = one.runs.slice(0, fixturesMax).flatMap((run) => fixtureOf(store, run))
-  const plain = { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted }
-  return { format, ...plain, fixtures }
-}
-
-function fixtureOf(store: LearningParts['store'], run: string): JsonObject[] {
-  if (store.isPurged(run as RunId)) return []
-  const calls = new Map<string, JsonObject>()
-  let result: Json = null
-  for (const event of store.events(run)) {
-    if (event.type === 'call.issued')
-      calls.set(event.body.call, { tool: event.body.tool, args: store.value(event.body.args) as Json })
-    if (event.type === 'call.resolved' && event.body.value !== undefined)
-      calls.get(event.body.call)!.result = store.value(event.body.value) as Json
-    if (event.type === 'run.finished') result = opened(store, event.body.result)
-  }
-  const fixture = { calls: [...calls.values()], result }
-  return toText(fixture).includes('«secret:') ? [] : [fixture]
-}
-
-/**
- * A candidate under its name, or the next version of it; refuses what is not as it was exported.
- */
-function imported(file: Json, known: readonly Capability[]): EventBodies['capability.learned'] {
-  const wrong = (details: string) => invalid('file', details, null)
-  if (!isObject(file) || file.format !== format) throw wrong(`it must be a JSON object with "format": "${format}"`)
-  const { name, intent, source, digest, shape, parametersSchema, tools, effect, servers, lifted } = file
-  if (typeof name !== 'string' || parseCapabilityId(`cap:${name}`) === null)
-    throw wrong('its "name" is none of a capability')
-  if (typeof intent !== 'string' || typeof shape !== 'string') throw wrong('it has no "intent" or "shape"')
-  if (!isSource(source)) throw wrong('its "source" is neither code nor a graph of tasks')
-  if (sha256(toText(source)) !== digest) throw wrong('its "digest" is not that of its source: it was changed')
-  if (!isObject(parametersSchema) || !isObject(tools) || !isObject(lifted))
-    throw wrong('its schema, tools or parameters are missing')
-  if (effect !== null && !isEffect(effect)) throw wrong('its "effect" is none')
-  const versions = known.filter((one) => one.name === name).map(({ version }) => version)
-  return {
-    capability: name,
-    version: Math.max(0, ...versions) + 1,
-    intent,
-    subject: null,
-    source,
-    digest,
-    shape,
-    parametersSchema,
-    tools: tools as Record<string, string>,
-    effect: effect as Effect | null,
-    servers: Array.isArray(servers) ? servers.map(String) : [],
-    runs: [],
-    lifted: lifted as Record<string, number[]>,
-    imported: true,
-  }
-}
-
-function isSource(value: unknown): value is CapabilitySource {
-  if (!isObject(value)) return false
-  return value.type === 'code' ? typeof value.code === 'string' : value.type === 'dag' && Array.isArray(value.tasks)
-}

@@ -3,20 +3,34 @@
  * they came from, and demoted, each by an event of the home's chain. One step does what there is to
  * do; a second one finds nothing.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Catalog } from '#catalog'
 import {
   argumentsOfRun,
   type Capability,
   capabilitiesToDemote,
   capabilitiesToLearn,
+  fixedPlaces,
   type HomeCapabilities,
   idOf,
   type KnownShape,
   type RunCall,
+  reachOf,
+  shapeOfSource,
 } from '#learn'
-import { type EventBodies, isCapability, isReadOnly, type Json, type JsonObject, limits, type RunId } from '#model'
+import {
+  AppError,
+  type EventBodies,
+  isCapability,
+  isReadOnly,
+  type Json,
+  type JsonObject,
+  limits,
+  type RunId,
+} from '#model'
 import type { Store } from '#record'
 import type { Engine } from '#run'
+import type { HomeSecrets } from './capability-files.ts'
 
 /** What was folded from the record. */
 export type LearnedFacts = {
@@ -33,6 +47,7 @@ export type LearningParts = {
   catalog: Catalog
   capabilities: HomeCapabilities
   facts: () => LearnedFacts
+  secrets?: () => HomeSecrets
 }
 
 type Verification = { ok: boolean; why: string | null; how: ('rehearsed' | 'executed')[]; runs: string[] }
@@ -50,7 +65,7 @@ export async function learnCapabilities(
   const open = capabilities.all().filter(({ status, reason }) => status === 'candidate' && reason === null)
   for (const candidate of open) {
     if (signal?.aborted) break
-    const checked = await verifyCapability(parts, candidate, isServing)
+    const checked = await verifyCapability(parts, candidate, isServing).catch(asRefutation)
     if (!checked.ok && checked.why !== noRun)
       await change(store, candidate, { status: 'candidate', why: checked.why ?? 'it was not verified' })
   }
@@ -70,7 +85,14 @@ function change(store: Store, { name, version }: Capability, word: Word): Promis
   return store.appendHome('capability.changed', { capability: name, version, ...engineSays, ...word })
 }
 
+/** One that cannot be checked is not verified, and keeps none of the others from being so. */
+function asRefutation(error: unknown): Verification {
+  if (!(error instanceof AppError)) throw error
+  return { ok: false, why: `it cannot be checked: ${error.message}`, how: [], runs: [] }
+}
+
 function callsOf(store: Store, run: string): RunCall[] {
+  if (store.isPurged(run as RunId)) return []
   return store.events(run, { type: 'call.issued' }).flatMap((event) => {
     if (event.type !== 'call.issued') return []
     const { tool, definition, effect } = event.body
@@ -88,32 +110,47 @@ export async function verifyCapability(
     .facts()
     .shapes()
     .find(({ digest, subject }) => digest === one.shape && subject === one.subject)
-  const runs = (shape?.runs ?? []).filter(({ run, ok }) => ok && (one.imported || one.runs.includes(run)))
+  const runs = (shape?.runs ?? []).filter(
+    ({ run, ok }) => ok && (one.imported || one.runs.includes(run)) && !parts.store.isPurged(run as RunId),
+  )
   const failed = (why: string) => ({ ok: false, why, how: [], runs: [] })
   if (runs.length === 0) return failed(noRun)
+  const others = one.imported === true ? runs.find((run) => !hasFixedOf(one, run)) : undefined
+  if (others !== undefined) return failed(`run ${others.run} has other values in it, which are no parameters`)
   for (const run of runs.slice(-limits.capabilityRunsMax)) {
     const args = argumentsOfRun(run, one)
     const { ok, error } = await parts.engine.rehearse(run.run as RunId, one.source, args)
     if (!ok) return failed(`rehearsed against run ${run.run}: ${error?.message ?? 'it differs'}`)
   }
-  const pins = await pinsOf(parts, one, runs)
+  const reach = one.imported === true ? reachOf(runs.flatMap(({ run }) => callsOf(parts.store, run))) : one
+  const { effect, servers } = reach
+  const pins = await pinsOf(parts, reach, runs)
   if (typeof pins === 'string') return failed(pins)
   const how: Verification['how'] = ['rehearsed']
-  if (isServing && one.effect !== null && isReadOnly(one.effect)) {
+  if (isServing && effect !== null && isReadOnly(effect)) {
     const why = await executeOnce(parts, one, argumentsOfRun(runs.at(-1)!, one))
     if (why !== null) return failed(why)
     how.push('executed')
   }
   const verified = { how, runs: runs.map(({ run }) => run) }
   const { name: capability, version, digest } = one
-  await parts.store.appendHome('capability.verified', { capability, version, digest, ...verified, tools: pins })
+  const found = one.imported === true ? { effect, servers } : {}
+  const body = { capability, version, digest, ...verified, tools: pins, ...found }
+  await parts.store.appendHome('capability.verified', body)
   return { ok: true, why: null, ...verified }
+}
+
+/** What is written into it is what those runs have there: no branch waits for another value. */
+function hasFixedOf(one: Capability, { literals }: { literals: readonly Json[] }): boolean {
+  const own = shapeOfSource(one.source, one)
+  if (own === null || own.literals.length !== literals.length) return false
+  return fixedPlaces(literals.length, one).every((at) => isDeepStrictEqual(own.literals[at], literals[at]))
 }
 
 /** The tools as they are now; a text where one is gone, or would not take what it was given. */
 async function pinsOf(
   { catalog, store }: LearningParts,
-  { tools }: Capability,
+  { tools }: Pick<Capability, 'tools'>,
   runs: readonly { run: string }[],
 ): Promise<Record<string, string> | string> {
   const pins: Record<string, string> = {}

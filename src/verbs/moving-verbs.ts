@@ -45,7 +45,8 @@ export async function openMovingVerbs(
   const generations = openGenerations(config, { store, baseEnv, log, openEngine, capabilities, adviser, ...own })
   const { catalog, engine } = generations
   const facts = () => beside.learner.knowledge()
-  const learning = openCapabilityVerbs({ store, engine, catalog, capabilities, facts })
+  const secrets = () => ({ known: generations.config().knownSecrets, patterns: generations.config().record.secrets })
+  const learning = openCapabilityVerbs({ store, engine, catalog, capabilities, facts, secrets })
   const leaving = new AbortController()
   const parts = partsOf(store, generations, adviser, leaving.signal)
   let closing: Promise<void> | undefined

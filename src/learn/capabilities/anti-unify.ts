@@ -206,7 +206,8 @@ export function liftLiterals(source: string, program: CanonicalProgram, { parame
   return text
 }
 
-function expressionOf(pieces: readonly Piece[]): string {
+/** What stands in the place of a literal with parameters in it. */
+export function expressionOf(pieces: readonly Piece[]): string {
   const [only] = pieces
   if (pieces.length === 1 && typeof only === 'object')
     return only.form === 'same' ? `String(args.${only.parameter})` : `(${expressionFor(only)})`

@@ -10,6 +10,8 @@ export {
   type KnownShape,
   posteriorOf,
   type RunCall,
+  reachOf,
 } from './decide-capabilities.ts'
+export { fixedPlaces, shapeOfSource } from './lifted-shape.ts'
 export { argumentsOfRun } from './make-capability.ts'
 export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'

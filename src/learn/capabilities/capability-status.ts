@@ -105,8 +105,10 @@ function learned({ at, body }: Event<'capability.learned'>): Capability {
 /**
  * What a human disabled stays so; what was demoted had failed in use, which no rehearsal undoes.
  */
-function verified(known: Capability, { at, body: { how, runs, tools } }: Event<'capability.verified'>): Capability {
+function verified(before: Capability, { at, body }: Event<'capability.verified'>): Capability {
+  const { how, runs, tools, effect = before.effect, servers = before.servers } = body
   const verifiedBy = { how, runs, at }
+  const known = { ...before, effect, servers }
   const { status } = known
   if (status === 'forgotten' || status === 'demoted') return { ...known, verifiedBy }
   if (status === 'disabled') return { ...known, tools, verifiedBy, before: 'verified' }
@@ -118,8 +120,11 @@ function decided(known: Capability, { status, why }: EventBodies['capability.cha
   switch (status) {
     case 'disabled':
       return { ...known, status, reason: why, before: before ?? known.status }
-    case 'enabled':
-      return { ...rest, status: enabledStatus(known), reason: why, isKept: true }
+    case 'enabled': {
+      // A candidate is held against its runs again: that it may be offered is no verification.
+      const now = enabledStatus(known)
+      return { ...rest, status: now, reason: now === 'candidate' ? null : why, isKept: true }
+    }
     default:
       return known.status === 'disabled' && status !== 'forgotten'
         ? { ...known, before: status }

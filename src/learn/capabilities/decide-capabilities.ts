@@ -50,7 +50,7 @@ export function capabilitiesToLearn(
     if (draft === null || place === null) continue
     const body = learnedBody(shape, runs, draft, place, callsOf)
     learned.push(body)
-    all.push({ ...body, name: body.capability, status: 'candidate' })
+    all.push({ ...body, name: body.capability, status: 'candidate', reason: null })
   }
   return learned
 }
@@ -70,17 +70,21 @@ function draftOnce(shape: KnownShape) {
 type Drafted = { shape: KnownShape; runs: KnownShape['runs']; draft: CapabilityDraft }
 type KnownVersion = Pick<
   Capability,
-  'name' | 'version' | 'subject' | 'shape' | 'digest' | 'tools' | 'status' | 'lifted' | 'texts'
+  'name' | 'version' | 'subject' | 'shape' | 'digest' | 'tools' | 'status' | 'lifted' | 'texts' | 'imported' | 'reason'
 >
 type Place = { name: string; version: number }
 
 /** Its name and version; null where nothing better than what is known would be learned. */
 function placeFor({ shape, runs, draft }: Drafted, known: readonly KnownVersion[]): Place | null {
   const own = known.filter(({ subject }) => subject === shape.subject)
-  const same = own.filter((one) => one.shape === shape.digest)
+  const same = own.filter((one) => one.shape === shape.digest && !isRefuted(one))
   if (same.some(({ status }) => status === 'forgotten')) return null
+  // A person's word about a capability holds for what would take its place.
+  const isOff = (name: string) => own.findLast((one) => one.name === name)?.status === 'disabled'
   const newest = same.at(-1)
-  if (newest !== undefined) return isWider(draft, newest) ? next(newest.name, known) : null
+  if (newest !== undefined) {
+    return isWider(draft, newest) && !isOff(newest.name) ? next(newest.name, known) : null
+  }
   const values = runs.flatMap(({ literals }) => Object.values(valuesOfRun(literals, draft)) as Json[])
   // The same words about other tools are another habit, not a better program for this one.
   const isOther = ({ subject, tools }: KnownVersion) =>
@@ -90,11 +94,18 @@ function placeFor({ shape, runs, draft }: Drafted, known: readonly KnownVersion[
   const name = nameFor(intents, values, [], (one) => !isTaken(one))
   const other = own.filter((one) => one.name === name)
   if (other.length === 0) return { name, version: 1 }
+  if (isOff(name)) return null
   // Another program for the same intent: worth it where it is used as a habit, and the one before
   // does not serve any more.
-  const isServed = other.some(({ status }) => status === 'verified' || status === 'candidate')
+  const isServed = other.some(
+    ({ status, reason }) => status === 'verified' || (status === 'candidate' && reason === null),
+  )
   return isServed && runs.length < limits.capabilityBetterRunsMin ? null : next(name, known)
 }
+
+/** Of a file, and not what its runs here do: it stands in the way of none that is. */
+const isRefuted = ({ imported, status, reason }: KnownVersion) =>
+  imported === true && status === 'candidate' && reason !== null
 
 function areDisjoint(left: readonly string[], right: readonly string[]): boolean {
   return left.length > 0 && right.length > 0 && !left.some((one) => right.includes(one))
@@ -131,13 +142,7 @@ function learnedBody(
   { name, version }: Place,
   callsOf: (run: string) => RunCall[],
 ): Learned {
-  const calls = runs.flatMap(({ run }) => callsOf(run))
-  const tools = Object.fromEntries(
-    calls.flatMap(({ tool, definition }) => (definition === null ? [] : [[tool, definition]])),
-  )
-  const effects = calls.flatMap(({ effect }) => effect ?? [])
-  const strongest = effects.sort((left, right) => rankOf(right) - rankOf(left))[0] ?? null
-  const servers = [...new Set(Object.keys(tools).flatMap((tool) => splitToolId(tool)?.server ?? []))]
+  const { tools, effect, servers } = reachOf(runs.flatMap(({ run }) => callsOf(run)))
   const { source, parametersSchema, lifted, texts } = draft
   return {
     capability: name,
@@ -149,12 +154,24 @@ function learnedBody(
     shape,
     parametersSchema,
     tools,
-    effect: strongest,
-    servers: servers.filter((server) => server !== 'cap'),
+    effect,
+    servers,
     runs: runs.map(({ run }) => run),
     lifted,
     ...(texts.length === 0 ? {} : { texts }),
   }
+}
+
+/** What calls of a capability's runs say of it: its tools, their servers, the strongest effect. */
+export function reachOf(calls: readonly RunCall[]): Pick<Learned, 'tools' | 'effect' | 'servers'> {
+  const tools = Object.fromEntries(
+    calls.flatMap(({ tool, definition }) => (definition === null ? [] : [[tool, definition]])),
+  )
+  const effects = calls.flatMap(({ effect }) => effect ?? [])
+  const effect = effects.sort((left, right) => rankOf(right) - rankOf(left))[0] ?? null
+  const servers = new Set(Object.keys(tools).flatMap((tool) => splitToolId(tool)?.server ?? []))
+  servers.delete('cap')
+  return { tools, effect, servers: [...servers] }
 }
 
 const rankOf = (effect: Effect) => effectKinds.indexOf(effectKind(effect))

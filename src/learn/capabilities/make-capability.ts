@@ -138,7 +138,7 @@ function liftGraph(code: string, runs: readonly ShapedRun[], taken: string[]): M
 }
 
 /** As a graph has parameters inside of texts. */
-const templateOf = (pieces: LiftedText['pieces']) =>
+export const templateOf = (pieces: LiftedText['pieces']) =>
   pieces.map((piece) => (typeof piece === 'string' ? piece : `{{$args/${piece.parameter}}}`)).join('')
 
 /** In the order in which a graph's shape has them: tasks as they stand, members by name. */

@@ -11,6 +11,8 @@ export const learnLimits = {
   capabilityRatePercentMin: 50,
   /** Of one that is executed to verify it. */
   capabilityVerifyCallsMax: 20,
+  /** Of one in a file, with its fixtures. */
+  capabilityFileCharactersMax: 1024 * 1024,
   /** Of a default value. */
   capabilityDefaultCharactersMax: 200,
   /** Default weight of an edge by its type, in hundredths. */
