@@ -44,7 +44,7 @@ export function callWords(tool: string, { path }: JsonObject, value: JsonObject)
 function runWords(path: string, { returncode, stdout, stderr, artifacts = [] }: Ran): string {
   const printed = returncode === 0 ? stdout : stderr.trim().split('\n').at(-1)!
   const end = typeof returncode === 'number' ? `return code ${returncode}` : returncode
-  const left = artifacts.length === 0 ? [] : [`${artifacts.length} outputs stored`]
+  const left = artifacts.length === 0 ? [] : [`${artifacts.length} output${artifacts.length === 1 ? '' : 's'} stored`]
   return [`ran ${path}: ${end}`, short(printed), ...left].filter((part) => part !== '').join(' · ')
 }
 
