@@ -6,10 +6,11 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Scope } from './scope.ts'
 
 export type Reply =
-  | { text: string; tool?: { name: string; input: object }; stop?: 'max_tokens' | 'context_overflow' }
+  | { text: string; tool?: { name: string; input: object }; stop?: 'max_tokens' | 'context_overflow'; eachMs?: number }
   | { refusal: string }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   /** A 200 whose body is no JSON. */
@@ -80,6 +81,7 @@ function answer(response: ServerResponse, path: string, body: Asked['body'], rep
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if ('malformed' in reply) return void response.end(`data: ${reply.malformed}\n\n`)
   const events = protocol.events('cut' in reply ? { text: 'half of it' } : reply)
+  if ('eachMs' in reply) return void sayOneByOne(response, events, reply.eachMs!)
   if (!('cut' in reply)) return void response.end(events.map(line).join(''))
   response.write(
     events
@@ -88,6 +90,16 @@ function answer(response: ServerResponse, path: string, body: Asked['body'], rep
       .join(''),
     () => response.destroy(),
   )
+}
+
+/** Pieces of a text are parted by a pause; a client that goes ends it. */
+async function sayOneByOne(response: ServerResponse, events: (object | string)[], ms: number): Promise<void> {
+  for (const event of events) {
+    if (response.destroyed) return
+    response.write(line(event))
+    if (JSON.stringify(event).includes('"delta"')) await pause(ms)
+  }
+  response.end()
 }
 
 function line(event: object | string): string {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, rmSync } from 'node:fs'
+import { globSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
@@ -22,6 +23,8 @@ test('metier demo discovers, executes, asks, crashes, resumes and verifies, and 
     [1, 2, 3].map((order) => `order ${order} shipped 1 time`),
   )
   assert.equal(json.agent.result.text, 'Two orders are late; late.md lists them.')
+  for (const book of ['ledger', 'manifests', 'sessions'])
+    assert.ok(readdirSync(join(json.folder, book)).length > 0, book)
   assert.equal(json.verify.ok, true)
 })
 
@@ -31,10 +34,11 @@ test('metier demo ends with commands that can be typed as they stand', (t) => {
   const folder = /cd (\S+)/.exec(ways)?.[1]
   assert.ok(folder, stdout + stderr)
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  assert.equal(ways.trim().split('\n').length, 6, ways)
+  assert.equal(ways.trim().split('\n').length, 7, ways)
   const typed = spawnSync('sh', ['-ec', ways], { encoding: 'utf8' })
   assert.equal(typed.status, 0, typed.stderr)
   assert.match(typed.stdout, /post:ship/)
+  assert.match(typed.stdout, /assistant {2}Two customers wait: I write it down\. → writes late\.md/)
   assert.match(typed.stdout, /ACTIVE {2}Ship everything/)
 })
 

@@ -12,7 +12,7 @@ import { AppError, type Config, type JsonObject, parseConfig } from '#model'
 import { askWhileWaiting } from '#show/approvals'
 import type { Command, Context } from '#show/cli'
 import { counted, exit, faint, good, oneLine, strong } from '#show/cli'
-import { type Approval, type ExecuteAnswer, openVerbs, originLines, type Verbs } from '#verbs'
+import { type Approval, type ExecuteAnswer, openArtifacts, openVerbs, originLines, type Verbs } from '#verbs'
 
 const programPath = fileURLToPath(new URL('bin/metier', import.meta.resolve('#package')))
 
@@ -130,12 +130,14 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
 
   const pursued = must(await pursue(stage, verbs, caller), 'done')
   const { text } = (await verbs.result({ run: pursued.run }, caller)).value as { text: string }
-  show('6. agent', '“Which orders are late?”, with a model whose answers are written down beforehand', `→ ${text}`)
+  const files = await booksOf(stage, verbs, String(pursued.run))
+  const goal = '“Which orders are late?”, with a model whose answers are written down beforehand'
+  show('6. agent', goal, `→ ${text}`, faint(`${good('✓')} ${files} are as recorded`))
 
   const ledger = await verbs.ledger()
   if (ledger.ok !== true) throw new AppError('LEDGER_BROKEN', `Cannot verify the record: ${ledger.reason}`, {})
   show('7. verify', `${good('✓')} ${ledger.events} events, each hashed with the one before`)
-  show('Look around', `cd ${stage.folder}`, ...lookAround(String(killed.run)))
+  show('Look around', `cd ${stage.folder}`, ...lookAround(String(killed.run), String(pursued.run)))
   return {
     folder: stage.folder,
     discover: best?.id ?? null,
@@ -143,14 +145,14 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
     approve: approved,
     crash: killed,
     resume: settled,
-    agent: pursued,
+    agent: { ...pursued, books: files },
     verify: ledger,
   } as JsonObject
 }
 
-function lookAround(run: string): string[] {
+function lookAround(run: string, session: string): string[] {
   const mission = `call metier:create_mission '{"name":"Ship everything"}'`
-  const commands = ['runs', `run show ${run}`, `audit show ${run}`, mission, 'missions']
+  const commands = ['runs', `run show ${run}`, `audit show ${run}`, `session show ${session}`, mission, 'missions']
   return commands.map((command) => `${faint(programPath)} ${command}`)
 }
 
@@ -162,6 +164,16 @@ async function pursue({ folder, config }: Stage, verbs: Verbs, caller: Context['
   const { newPlan } = await import('#agent')
   const plan = await newPlan({ goal, workspace: folder, model: `scripted:${answers}` }, config)
   return verbs.pursue({ plan, goal }, caller)
+}
+
+/** The files that the session keeps in the folder; none of them may differ from the record. */
+async function booksOf({ config }: Stage, verbs: Verbs, session: string): Promise<string> {
+  const { readSession, sessionKit, verifySession } = await import('#agent')
+  await sessionKit.writeBooks(verbs, session)
+  const difference = await verifySession(await readSession(verbs, session), () => openArtifacts(config))
+  if (difference === null) return 'ledger/, manifests/, sessions/ and late.md'
+  const message = `Cannot go on with the tour: ${difference.file} ${difference.problem}`
+  throw new AppError('LEDGER_BROKEN', message, {})
 }
 
 /** The person at the terminal is asked; where there is none, the tour says yes itself. */
