@@ -1,14 +1,26 @@
 /** The task graph keeps its contract in a file and in a real Neo4j. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { newId } from '#model'
-import { createMission, type GraphAddress, listMissions, openGraphStore, openTaskGraph } from '#tasks'
+import {
+  createMission,
+  createTask,
+  ensureNode,
+  type GraphAddress,
+  getTask,
+  listMissions,
+  listTasks,
+  openGraphStore,
+  openTaskGraph,
+} from '#tasks'
 import { root, temporaryFolder } from '#test'
 import { neo4jAddress, whyNoNeo4j } from '#test/services'
 import { taskGraphContract } from './task-graph.ts'
+import { type Moment, writes } from './task-graph-killed.ts'
 
 async function stores(t: TestContext, address: GraphAddress) {
   const open = async () => {
@@ -76,3 +88,59 @@ test('a wrong password is told as such', { skip: whyNoNeo4j() }, async (t) => {
   t.after(() => store.close())
   await assert.rejects(createMission(openTaskGraph(store), { name: 'm' }, call()), { code: 'PERMISSION_DENIED' })
 })
+
+const killer = join(import.meta.dirname, 'task-graph-killed.ts')
+
+/** One write in a process that dies at that moment of it. */
+async function dieWriting(address: GraphAddress, what: string, given: object, run: string, moment: Moment) {
+  const words = [killer, JSON.stringify(address), what, JSON.stringify(given), run, moment]
+  const child = spawn(process.execPath, words, { env: { ...process.env, NODE_TEST_CONTEXT: undefined } })
+  child.stderr.pipe(process.stderr)
+  await once(child, 'close')
+  assert.equal(child.signalCode, 'SIGKILL', `${what} ${moment}`)
+}
+
+/** Every write that must not be made twice, killed and tried again. */
+async function triedAgain(t: TestContext, address: GraphAddress, moment: Moment): Promise<void> {
+  const store = await openGraphStore(address)
+  t.after(() => store.close())
+  const graph = openTaskGraph(store)
+  const { missionID } = await createMission(graph, { name: moment }, call())
+  const twice = async (what: keyof typeof writes, given: object) => {
+    const run = newId()
+    await dieWriting(address, what, given, run, moment)
+    const caller = { ...call(), run }
+    const answer = await writes[what](graph, given, caller)
+    assert.deepEqual(await writes[what](graph, given, caller), answer)
+    return answer
+  }
+  const { taskID } = (await twice('createTask', { parentNodeID: missionID, description: 'once' })) as { taskID: string }
+  const other = (await createTask(graph, { parentNodeID: missionID, description: 'later' }, call())).taskID
+  const tasks = async () => (await listTasks(graph, { missionID }, call())).tasks
+  assert.deepEqual(
+    (await tasks()).map(({ id }) => id),
+    [taskID, other],
+  )
+  const link = { fromNodeID: other, toNodeID: taskID, relationshipType: 'DEPENDS_ON' }
+  assert.deepEqual(await twice('addRelationship', link), { created: true }, 'as it was answered the first time')
+  assert.deepEqual((await getTask(graph, { taskID: other }, call())).task?.dependencyTaskIDs, [taskID])
+  const { nodeID: agentID } = await ensureNode(graph, { kind: 'Agent', name: newId() }, call())
+  const claimed = (await twice('claimReadyTask', { agentID, missionID })) as { task: { id: string } | null }
+  assert.equal(claimed.task?.id, taskID)
+  assert.deepEqual(
+    (await tasks()).map(({ status }) => status),
+    ['IN_PROGRESS', 'QUEUED'],
+  )
+}
+
+for (const moment of ['before the commit', 'before the answer'] as const) {
+  test(`SQLite: a write whose process was killed ${moment} is made once when it is tried again`, (t) =>
+    triedAgain(t, { file: join(temporaryFolder(t), 'tasks.db') }, moment))
+  test(
+    `Neo4j: a write whose process was killed ${moment} is made once when it is tried again`,
+    {
+      skip: whyNoNeo4j(),
+    },
+    (t) => triedAgain(t, neo4jAddress(), moment),
+  )
+}
