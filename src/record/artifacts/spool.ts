@@ -30,7 +30,7 @@ export async function spoolExactly(input: ArtifactInput, folder: string): Promis
   }
   const handle = await openNameless(folder)
   try {
-    for await (const piece of source) await writeAll(handle, piece)
+    await writeAll(handle, source)
   } catch (error) {
     await handle.close()
     throw error
@@ -50,8 +50,23 @@ async function* piecesOf(handle: FileHandle, start: number, end: number): AsyncG
   }
 }
 
-async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let from = 0; from < piece.length; ) from += (await handle.write(piece, from)).bytesWritten
+/** Small pieces are gathered first: each write is a hop to another thread and back. */
+async function writeAll(handle: FileHandle, source: AsyncIterable<Uint8Array>): Promise<void> {
+  const buffer = Buffer.allocUnsafeSlow(limits.s3PieceBytes)
+  let filled = 0
+  const flush = async () => {
+    for (let from = 0; from < filled; ) from += (await handle.write(buffer, from, filled - from)).bytesWritten
+    filled = 0
+  }
+  for await (const piece of source)
+    for (let from = 0; from < piece.length; ) {
+      const taken = Math.min(piece.length - from, buffer.length - filled)
+      buffer.set(piece.subarray(from, from + taken), filled)
+      filled += taken
+      from += taken
+      if (filled === buffer.length) await flush()
+    }
+  await flush()
 }
 
 /** Of a part, before it is sent. */
