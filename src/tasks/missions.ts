@@ -15,9 +15,9 @@ import {
   optionalText,
   page,
   type TaskInfo,
-  taskInfo,
 } from '#tasks/terms'
 import { type Caller, change, lockedNode, newNode, read, type TaskGraph } from './graph.ts'
+import { infosOf } from './task.ts'
 
 export async function createMission(
   graph: TaskGraph,
@@ -64,9 +64,7 @@ export async function getMission(
     const node = await reader.node(missionID)
     if (node?.kind !== 'Mission') return null
     const nodes = await reader.tasks({ missionID, runs: true, limit: limits.graphMissionTasksMax, offset: 0 })
-    const tasks: TaskInfo[] = []
-    for (const task of nodes) tasks.push(taskInfo(task, await reader.links(task.id)))
-    return { mission: missionInfo(node, await countsOf(reader, missionID)), tasks }
+    return { mission: missionInfo(node, await countsOf(reader, missionID)), tasks: await infosOf(reader, nodes) }
   })
 }
 

@@ -476,6 +476,9 @@ function wholeTask(fresh: Fresh): void {
       logArtifactIDs: [log],
       tags: ['whole'],
     })
+    const listed = await listTasks(graph, { missionID }, next())
+    assert.deepEqual(listed.tasks[0], task, 'a list says the same')
+    assert.deepEqual((await getMission(graph, { missionID }, next()))?.tasks, listed.tasks)
   })
 
   test('an artifact of a mission is not linked, and keeps the id of its owner', async (t) => {

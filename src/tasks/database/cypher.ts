@@ -66,8 +66,9 @@ export const createNode: ReadonlyMap<NodeKind, string> = new Map(
 export const updateNode = 'MATCH (n:Entity {id: $id}) SET n += $properties'
 
 export const linksOf = `
-MATCH (n:Entity {id: $id})-[r]-(other:Entity)
-RETURN type(r) AS type, startNode(r) = n AS out, r.createdAt AS createdAt, r.position AS position, other, labels(other) AS labels
+UNWIND $ids AS id
+MATCH (n:Entity {id: id})-[r]-(other:Entity)
+RETURN id AS of, type(r) AS type, startNode(r) = n AS out, r.createdAt AS createdAt, r.position AS position, other, labels(other) AS labels
 ORDER BY r.createdAt, r.position, other.id`
 
 /** Positions order links that were made within one millisecond. */

@@ -8,7 +8,7 @@ import { AppError, limits } from '#model'
 import { type GraphNode, type Link, type NodeKind, nodeKinds, type RelationshipType } from '#tasks/terms'
 import * as cypher from './cypher.ts'
 import { silentError, toGraphError } from './neo4j-error.ts'
-import type { GraphReader, GraphStore, GraphWriter, Position } from './store.ts'
+import { byNode, type GraphReader, type GraphStore, type GraphWriter, type Position } from './store.ts'
 
 export type Neo4jAddress = { url: string; user: string; password: string; database: string }
 
@@ -93,7 +93,8 @@ function readerOf(transaction: ManagedTransaction): GraphReader {
     (await transaction.run<Row>(statement, parameters)).records.map((record) => record.toObject())
   return {
     node: async (id) => (await rows<NodeRow>(cypher.nodeById, { id })).map(toNode)[0] ?? null,
-    links: async (id) => (await rows<LinkRow>(cypher.linksOf, { id })).map(toLink),
+    links: async (id) => (await rows<LinkRow>(cypher.linksOf, { ids: [id] })).map(toLink),
+    linksOfEach: async (ids) => byNode(await rows<LinkRow>(cypher.linksOf, { ids }), toLink),
     tasks: async ({ ready, missionID = null, status = null, capabilities = null, runs = false, limit, offset }) => {
       const parameters = { missionID, status, capabilities, runs, limit, offset }
       return (await rows<NodeRow>(ready ? cypher.readyTasks : cypher.tasksByAge, parameters)).map(toNode)
@@ -162,6 +163,7 @@ type Stored = Pick<GraphNode, 'id' | 'name' | 'status' | 'missionID' | 'priority
 }
 type NodeRow = { n: Node<number, Properties>; labels: string[] }
 type LinkRow = {
+  of: string
   type: RelationshipType
   out: boolean
   createdAt: string

@@ -13,6 +13,14 @@ export const linksOf = `
     FROM edge JOIN node ON node.id = edge.source WHERE edge.target = :id
   ORDER BY created, position`
 
+export const linksOfEach = `
+  SELECT asked.value AS of, 'out' AS direction, edge.type AS type, edge.created AS created, edge.position AS position, node.id, node.kind, node.name, node.status
+    FROM json_each(:ids) AS asked JOIN edge ON edge.source = asked.value JOIN node ON node.id = edge.target
+  UNION ALL
+  SELECT asked.value, 'in', edge.type, edge.created, edge.position, node.id, node.kind, node.name, node.status
+    FROM json_each(:ids) AS asked JOIN edge ON edge.target = asked.value JOIN node ON node.id = edge.source
+  ORDER BY created, position`
+
 export const tasksBy = ({ ready, runs }: TaskQuery) => (ready ? readyTasks : runs ? tasksByAge : tasksMade)
 
 const tasksByAge = `

@@ -8,7 +8,7 @@ import { AppError, limits } from '#model'
 import type { GraphNode, Link, NodeKind, RelationshipType } from '#tasks/terms'
 import * as sql from './sql.ts'
 import { migrate } from './sqlite-schema.ts'
-import type { GraphReader, GraphStore, GraphWriter, Position, TaskQuery } from './store.ts'
+import { byNode, type GraphReader, type GraphStore, type GraphWriter, type Position, type TaskQuery } from './store.ts'
 
 export function openSqliteGraph(file: string): GraphStore {
   let database: DatabaseSync | null = null
@@ -152,6 +152,10 @@ function readerOf(database: DatabaseSync): GraphReader {
   return {
     node: async (id) => all<Row>(sql.nodeById, { id }).map(toNode)[0] ?? null,
     links: async (id) => all<LinkRow>(sql.linksOf, { id }).map(toLink),
+    linksOfEach: async (ids) => {
+      const rows = all<LinkRow & { of: string }>(sql.linksOfEach, { ids: JSON.stringify(ids) })
+      return byNode(rows, toLink)
+    },
     tasks: async (query) => all<Row>(sql.tasksBy(query), taskParameters(query)).map(toNode),
     missions: async ({ status = null, runs, limit, offset }) =>
       all<Row>(runs ? sql.missionsOfRuns : sql.missions, { status, limit, offset }).map(toNode),

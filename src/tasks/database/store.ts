@@ -27,6 +27,8 @@ export type GraphReader = {
   node(id: string): Promise<GraphNode | null>
   /** Every relationship of a node, in both directions, in the order in which they were made. */
   links(id: string): Promise<Link[]>
+  /** The same of many nodes at once, by id; a node without links is left out. */
+  linksOfEach(ids: readonly string[]): Promise<ReadonlyMap<string, Link[]>>
   /** Ready tasks by priority descending, others by age; ties by creation, then id. */
   tasks(query: TaskQuery): Promise<GraphNode[]>
   /** Either those that were created, or those that show runs. */
@@ -89,4 +91,12 @@ export type GraphStore = {
   read<T>(work: (reader: GraphReader) => Promise<T>, signal: AbortSignal): Promise<T>
   write<T>(work: (writer: GraphWriter) => Promise<T>, signal: AbortSignal): Promise<T>
   close(): Promise<void>
+}
+
+/** Rows about several nodes, in their order, by the node that each is `of`. */
+export function byNode<Row extends { of: string }>(
+  rows: readonly Row[],
+  toLink: (row: Row) => Link,
+): ReadonlyMap<string, Link[]> {
+  return new Map([...Map.groupBy(rows, ({ of }) => of)].map(([id, own]) => [id, own.map(toLink)]))
 }
