@@ -132,11 +132,27 @@ describe('artifacts in S3', { skip: whyNoMinio() }, () => {
   })
 })
 
-test('a server that is not there is S3_CONNECTION_ERROR, soon', async (t) => {
+test('a server that says nothing is S3_CONNECTION_ERROR before a call would have to be given up', async (t) => {
+  const silent = createServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.after(() => silent.close())
+  const artifacts = nobodyAt(t, (silent.address() as AddressInfo).port)
+  const started = performance.now()
+  const lost = { code: 'S3_CONNECTION_ERROR', fate: 'retry', message: /is silent for \d+ ms|no answer within \d+ ms/ }
+  for (const doing of every(artifacts)) await assert.rejects(doing, lost)
+  const ms = performance.now() - started
+  assert.ok(ms < limits.callTimeoutMsDefault * 0.8, `${ms} ms`)
+})
+
+function nobodyAt(t: TestContext, port: number) {
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
-  const place = { endpoint: 'http://127.0.0.1:1', region: 'us-east-1', bucket: 'bucket', prefix: '' }
+  const place = { endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', bucket: 'bucket', prefix: '' }
   const s3 = { ...place, forcePathStyle: true, credentials, maxBytes: mega }
-  const artifacts = openArtifacts({ folder: temporaryFolder(t), s3 })
+  return openArtifacts({ folder: temporaryFolder(t), s3 })
+}
+
+test('a server that is not there is S3_CONNECTION_ERROR, soon', async (t) => {
+  const artifacts = nobodyAt(t, 1)
   for (const doing of every(artifacts)) await assert.rejects(doing, { code: 'S3_CONNECTION_ERROR', fate: 'retry' })
   // What is no address of an artifact is refused before anything is sent.
   const id = newId()

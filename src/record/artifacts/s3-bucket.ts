@@ -6,7 +6,7 @@ import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage } fr
 import { Agent as HttpsAgent } from 'node:https'
 import { limits, pause, type S3Config } from '#model'
 import { keysOf } from './s3-credentials.ts'
-import { mayPass, S3Fault } from './s3-error.ts'
+import { isSilent, mayPass, S3Fault } from './s3-error.ts'
 import { piecesOf, readText, sendRequest } from './s3-request.ts'
 import { emptyDigest, signed, uriEncode } from './s3-signature.ts'
 import { textOf } from './s3-xml.ts'
@@ -60,7 +60,8 @@ export function openBucket(config: S3Config): Bucket {
         signal.throwIfAborted()
         return await read(await tryOnce(request))
       } catch (error) {
-        if (isOnce || signal.aborted || !mayPass(error) || tries === limits.s3TriesMax) throw error
+        const isLast = isOnce || signal.aborted || isSilent(error) || tries === limits.s3TriesMax
+        if (isLast || !mayPass(error)) throw error
         await pause(limits.s3RetryMs * 4 ** (tries - 1), signal)
       }
     }

@@ -1,7 +1,9 @@
 /** What went wrong in S3, by the code that the server gave, in the six codes of artifacts. */
 import { AppError, type ErrorCode } from '#model'
 
-/** `code` is the server's own; `ConnectionLost` where it gave no answer. */
+/**
+ * `code` is the server's own; `ConnectionLost` or `ConnectionSilent` where it gave no answer.
+ */
 export class S3Fault extends Error {
   readonly code: string
   readonly status: number
@@ -13,13 +15,22 @@ export class S3Fault extends Error {
   }
 
   static lost(cause: unknown): S3Fault {
+    if (cause instanceof S3Fault) return cause
     const { message, code = message } = cause as NodeJS.ErrnoException
     return new S3Fault('ConnectionLost', 0, message || code, cause)
   }
 }
 
+const silentCode = 'ConnectionSilent'
+
+/** Of a server that was waited for as long as a call may wait: it is not asked again by itself. */
+export const silentFault = (message: string) => new S3Fault(silentCode, 0, message)
+
+export const isSilent = (error: unknown) => error instanceof S3Fault && error.code === silentCode
+
 const kinds: Record<string, ErrorCode> = {
   ConnectionLost: 'S3_CONNECTION_ERROR',
+  [silentCode]: 'S3_CONNECTION_ERROR',
   NoSuchBucket: 'S3_CONNECTION_ERROR',
   PermanentRedirect: 'S3_CONNECTION_ERROR',
   NoSuchKey: 'S3_ARTIFACT_NOT_FOUND',

@@ -2,7 +2,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { limits } from '#model'
-import { S3Fault } from './s3-error.ts'
+import { S3Fault, silentFault } from './s3-error.ts'
 
 type Outgoing = {
   method: string
@@ -12,6 +12,8 @@ type Outgoing = {
   body?: AsyncIterable<Uint8Array>
   signal?: AbortSignal
 }
+
+const silence = `the connection is silent for ${limits.s3SilentMsMax} ms`
 
 /**
  * Resolves with the head of the answer, whose body is still to be read. The time limit grows with
@@ -27,8 +29,8 @@ export async function sendRequest(outgoing: Outgoing, agent: Agent): Promise<Inc
     ...(signal && { signal }),
   })
   const msMax = limits.s3SilentMsMax + bytes / limits.s3BytesPerMsMin
-  const late = setTimeout(() => request.destroy(new Error(`no answer within ${Math.ceil(msMax)} ms`)), msMax)
-  request.setTimeout(limits.s3SilentMsMax, () => request.destroy(new Error('the connection is silent')))
+  const late = setTimeout(() => request.destroy(silentFault(`no answer within ${Math.ceil(msMax)} ms`)), msMax)
+  request.setTimeout(limits.s3SilentMsMax, () => request.destroy(silentFault(silence)))
   try {
     return await new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve).on('error', reject)
@@ -62,7 +64,7 @@ export async function* piecesOf(answer: IncomingMessage): AsyncGenerator<Uint8Ar
   const source = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   try {
     for (;;) {
-      const late = setTimeout(() => answer.destroy(new Error('the connection is silent')), limits.s3SilentMsMax)
+      const late = setTimeout(() => answer.destroy(silentFault(silence)), limits.s3SilentMsMax)
       const next = await source.next().finally(() => clearTimeout(late))
       if (next.done) return
       yield next.value
