@@ -85,7 +85,16 @@ test('every tool says everything under the headings of the template, in their or
       places.toSorted((a, b) => a - b),
       name,
     )
+    for (const [index, place] of places.slice(0, 8).entries()) {
+      const isWithin = index === 0 || headings[index] === 'Idempotence: '
+      const said = isWithin ? lines[place]!.slice(headings[index]!.length) : lines[place + 1]!
+      assert.match(said, isWithin ? /\S.{20}/ : /^ {2}\S/, `${name}: nothing is said under ${headings[index]}`)
+    }
     const { example, errors, parameters } = documentation
+    const optional = parameters.filter(({ ifOmitted }) => ifOmitted !== undefined).map((parameter) => parameter.name)
+    const required = input.required as string[]
+    for (const parameter of parameters)
+      assert.equal(optional.includes(parameter.name), !required.includes(parameter.name), `${name} ${parameter.name}`)
     assert.equal(problemOf(as(`${name} in`, input), example.call), null, `the call of ${name}`)
     assert.equal(problemOf(as(`${name} out`, output), example.success), null, `the success of ${name}`)
     assert.ok(example.error.code in errors, `the error of ${name}`)

@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
+import neo4j from 'neo4j-driver-lite'
 import { type BuiltInTool, openBuiltIn } from '#catalog/built-in'
 import { builtInTools } from '#catalog/built-in-tools'
 import { problemOf } from '#catalog/schema'
 import { AppError, type ErrorCode, type JsonObject, limits, newId, uuidOf } from '#model'
-import { type GraphAddress, type GraphStore, openGraphStore, openTaskGraph } from '#tasks'
+import { type GraphAddress, type GraphStore, openGraphStore, openTaskGraph, relationshipTypes } from '#tasks'
 import { temporaryFolder } from '#test'
 import { hostileTexts } from './hostile-texts.ts'
 
@@ -240,6 +242,45 @@ async function eachOf(texts: readonly string[], atOnce: number, work: (text: str
   await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
+/** What a graph is made of: kinds of nodes, relationships, and names of properties. */
+const graphWords: readonly string[] = [
+  ...'Entity MetierLock MetierReceipt Mission Task Agent User Artifact Capability Tool Tag Validation Failure'.split(
+    ' ',
+  ),
+  ...relationshipTypes,
+  ...'id name status missionID priority runID homeID createdAt updatedAt position key answer at'.split(' '),
+  ...'taskID agentID userID artifactID capabilityID toolID tagID validationID failureRecordID failureID'.split(' '),
+  ...'description temporalWorkflowID expectedDeliverable resultData notes passed report code message'.split(' '),
+  ...'contentType storagePath bytes sha256 ownerEntityID locked isNew version seq digest'.split(' '),
+]
+
+/** Those that are in the database and are none of them, as its own catalogue says. */
+async function strangers(address: GraphAddress): Promise<string[]> {
+  const names = 'file' in address ? namesInFile(address.file) : await namesInNeo4j(address)
+  assert.ok(names.length > 10, 'there is something to look at')
+  return names.filter((name) => !graphWords.includes(name))
+}
+
+function namesInFile(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const rows = database
+    .prepare(
+      'SELECT kind AS name FROM node UNION SELECT type FROM edge UNION SELECT key FROM node, json_each(node.properties)',
+    )
+    .all()
+  database.close()
+  return rows.map(({ name }) => String(name))
+}
+
+async function namesInNeo4j({ url, user, password }: Exclude<GraphAddress, { file: string }>): Promise<string[]> {
+  const driver = neo4j.driver(url, { scheme: 'basic', principal: user, credentials: password })
+  const { records } = await driver.executeQuery(
+    'CALL db.labels() YIELD label AS name RETURN name UNION CALL db.relationshipTypes() YIELD relationshipType AS name RETURN name UNION CALL db.propertyKeys() YIELD propertyKey AS name RETURN name',
+  )
+  await driver.close()
+  return records.map((record) => String(record.get('name')))
+}
+
 function failing(error: Error): GraphStore {
   const fail = () => Promise.reject(error)
   return { read: fail, write: fail, close: async () => {} }
@@ -292,7 +333,8 @@ export function graphToolsContract(
     })
 
     test('hostile texts in every field are refused or stored as data, and the graph stays whole', async (t) => {
-      const ask = asking(t, addressOf(t))
+      const address = addressOf(t)
+      const ask = asking(t, address)
       const tried = cases(await world(ask))
       const { missionID } = await must(ask('create_mission', { name: 'untouched', description: 'as it was' }))
       const { taskID } = await must(ask('create_task_node', { parentNodeID: missionID!, description: 'as it was' }))
@@ -320,6 +362,7 @@ export function graphToolsContract(
           })
       }
       assert.ok(stored > hostileTexts.length / 2, 'most are texts like any other')
+      assert.deepEqual(await strangers(address), [], 'no text became a kind, a type or a property')
       assert.deepEqual(await must(ask('get_task_details', { taskID: taskID! })), before)
     })
   })

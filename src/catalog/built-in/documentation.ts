@@ -62,9 +62,9 @@ export function wholeText(id: string, documentation: Documentation): string {
     `Error codes (every call can also have ${codesOfEveryCall.join(', ')}):`,
     ...Object.entries(errors).map(([name, when]) => `  - ${name}: ${when}`),
     'Preconditions:',
-    ...documentation.preconditions.map((one) => `  - ${one}`),
+    ...lines(documentation.preconditions),
     'Postconditions (success):',
-    ...documentation.postconditions.map((one) => `  - ${one}`),
+    ...lines(documentation.postconditions),
     `Idempotence: ${idempotence}`,
     'Example:',
     `  Intention: ${example.intention}`,
@@ -72,6 +72,10 @@ export function wholeText(id: string, documentation: Documentation): string {
     `  Success: ${toText(example.success)}`,
     `  Typical error: ${new AppError(code, message, context)}`,
   ].join('\n')
+}
+
+function lines(list: readonly string[]): string[] {
+  return list.length === 0 ? ['  - None.'] : list.map((one) => `  - ${one}`)
 }
 
 function parameterLine({ name, type, text, ifOmitted }: Parameter): string {
