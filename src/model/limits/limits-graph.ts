@@ -42,6 +42,6 @@ export const graphLimits = {
   /** How long a transaction is tried again after deadlocks and lost connections. */
   graphRetryMsMax: 5000,
   /** All of it together: a server that is silent for so long counts as lost. */
-  graphAnswerMsMax: 20_000,
+  graphAnswerMsMax: 30_000,
   graphCloseMsMax: 1000,
 }

@@ -101,11 +101,19 @@ RETURN EXISTS { MATCH ANY SHORTEST (a)-[:${type}]->+(b) } AS reached`,
   ]),
 )
 
-export const tasksByAge = `
+/**
+ * Of one mission by a statement of its own: where it may be any, no index is used. The index has
+ * the status too, and serves only who says something of both.
+ */
+const ofMission = 'n.missionID = $missionID AND n.status IS NOT NULL'
+
+const tasksByAge = (where: string) => `
 MATCH (n:Task)
-WHERE ($missionID IS NULL OR n.missionID = $missionID) AND ($status IS NULL OR n.status = $status)
-  AND ($runs OR n.runID IS NULL)
+WHERE ${where} AND ($status IS NULL OR n.status = $status) AND ($runs OR n.runID IS NULL)
 RETURN n, labels(n) AS labels ORDER BY n.createdAt, n.id SKIP toInteger($offset) LIMIT toInteger($limit)`
+
+export const tasks = tasksByAge('true')
+export const tasksOfMission = tasksByAge(ofMission)
 
 const completed = completedStatuses.map((status) => `'${status}'`).join(', ')
 
@@ -113,15 +121,18 @@ const completed = completedStatuses.map((status) => `'${status}'`).join(', ')
  * The status of a dependency goes through coalesce, so that the planner does not scan an index of
  * statuses for each row before its first sample of a new database.
  */
-export const readyTasks = `
+const readyTasksWhere = (where: string) => `
 MATCH (n:Task)
-WHERE n.status = 'QUEUED' AND n.runID IS NULL AND ($missionID IS NULL OR n.missionID = $missionID) AND ($status IS NULL OR n.status = $status)
+WHERE n.status = 'QUEUED' AND n.runID IS NULL AND ${where} AND ($status IS NULL OR n.status = $status)
   AND NOT EXISTS { MATCH (n)-[:ASSIGNED_TO]->(:Agent) }
   AND NOT EXISTS { MATCH (n)-[:DEPENDS_ON]->(d:Task) WHERE NOT coalesce(d.status, '') IN [${completed}] }
   AND ($capabilities IS NULL
     OR NOT EXISTS { MATCH (n)-[:REQUIRES_CAPABILITY]->(c:Capability) WHERE NOT c.name IN $capabilities })
 RETURN n, labels(n) AS labels
 ORDER BY coalesce(n.priority, 0) DESC, n.createdAt, n.id SKIP toInteger($offset) LIMIT toInteger($limit)`
+
+export const readyTasks = readyTasksWhere('true')
+export const readyTasksOfMission = readyTasksWhere(ofMission)
 
 export const missions = `
 MATCH (n:Mission) WHERE ($status IS NULL OR n.status = $status) AND $runs = (n.runID IS NOT NULL)
@@ -177,5 +188,5 @@ export const setProjected = 'MATCH (p:MetierLock {name: $name}) SET p.seq = $seq
 
 export const taskCounts = `
 UNWIND $missionIDs AS missionID
-MATCH (n:Task {missionID: missionID})
+MATCH (n:Task {missionID: missionID}) WHERE n.status IS NOT NULL
 RETURN missionID, n.status AS status, toInteger(count(n)) AS count`

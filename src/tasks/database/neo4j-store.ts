@@ -97,7 +97,7 @@ function readerOf(transaction: ManagedTransaction): GraphReader {
     linksOfEach: async (ids) => byNode(await rows<LinkRow>(cypher.linksOf, { ids }), toLink),
     tasks: async ({ ready, missionID = null, status = null, capabilities = null, runs = false, limit, offset }) => {
       const parameters = { missionID, status, capabilities, runs, limit, offset }
-      return (await rows<NodeRow>(ready ? cypher.readyTasks : cypher.tasksByAge, parameters)).map(toNode)
+      return (await rows<NodeRow>(tasksBy(ready, missionID), parameters)).map(toNode)
     },
     missions: async ({ status = null, runs, limit, offset }) =>
       (await rows<NodeRow>(cypher.missions, { status, runs, limit, offset })).map(toNode),
@@ -112,6 +112,11 @@ function readerOf(transaction: ManagedTransaction): GraphReader {
     },
     projected: async (home) => positionOf(await rows(cypher.projected, { name: positionName(home) })),
   }
+}
+
+function tasksBy(ready: boolean | undefined, missionID: string | null): string {
+  if (missionID === null) return ready ? cypher.readyTasks : cypher.tasks
+  return ready ? cypher.readyTasksOfMission : cypher.tasksOfMission
 }
 
 const positionName = (home: string) => `projection ${home}`
