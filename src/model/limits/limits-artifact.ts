@@ -7,8 +7,12 @@ export const artifactLimits = {
   artifactUnclaimedMsMax: 24 * 60 * 60 * 1000,
   /** The most that a configuration may allow. */
   artifactBytesCeiling: 64 * 1024 * 1024 * 1024,
-  /** A larger upload waits for its digest in a file, a smaller one in memory. */
+  /**
+   * An upload waits for its digest in memory where it is small, or while all that wait there are
+   * together below the second; others in a file.
+   */
   s3MemoryBytesMax: 256 * 1024,
+  s3MemoryTogetherBytesMax: 24 * 1024 * 1024,
   /** Of an upload in memory while it is sent. */
   s3PieceBytes: 512 * 1024,
   /** A larger artifact goes to S3 in parts; S3 takes at most 10,000 of at least 5 MiB each. */

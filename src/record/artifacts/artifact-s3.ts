@@ -19,19 +19,20 @@ import { type Bucket, openBucket } from './s3-bucket.ts'
 import { artifactError, S3Fault } from './s3-error.ts'
 import { metadataOf, type Objects, openObjects } from './s3-objects.ts'
 import { openUploader } from './s3-upload.ts'
-import { spoolExactly } from './spool.ts'
+import { openSpooler } from './spool.ts'
 
-/** In `folder` uploads wait until their digest is known. */
+/** In `folder` uploads wait for their digest that find no room in memory. */
 export function openArtifactS3(config: S3Config, folder: string): Omit<Artifacts, 'address'> {
   const bucket = openBucket(config)
   const objects = openObjects(bucket, config.prefix)
   const upload = openUploader(bucket)
+  const spoolExactly = openSpooler(folder)
 
   async function put(input: ArtifactInput): Promise<Artifact> {
     const { id, owner, run, name } = parseArtifactInput(input, config.maxBytes)
     const { type, bytes, signal } = input
     try {
-      await using spool = await spoolExactly(input, folder)
+      await using spool = await spoolExactly(input)
       const { digest } = spool
       const whose = { owner, ...(run && { run }) }
       const artifact = { id, path: `artifacts/${id}/${name}`, name, type, ...whose, bytes, digest }

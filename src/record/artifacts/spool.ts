@@ -1,6 +1,6 @@
 /**
  * Keeps a content until its length and digest are known, so that it can be signed before it is sent
- * and sent again: a short one in memory, a longer one in a file without a name.
+ * and sent again: in memory where there is room, else in a file without a name.
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
@@ -15,19 +15,55 @@ export type Spool = AsyncDisposable & {
   read(start: number, end: number): AsyncIterable<Uint8Array>
 }
 
-export async function spoolExactly(input: ArtifactInput, folder: string): Promise<Spool> {
-  const { bytes, content, signal } = input
+type Spooler = (input: ArtifactInput) => Promise<Spool>
+
+/** Fails where more or fewer bytes come than were announced. Files stand in `folder`. */
+export function openSpooler(folder: string): Spooler {
+  /** Bytes of contents that are not small and wait in memory. */
+  let held = 0
+  return async (input) => {
+    const { bytes } = input
+    if (bytes <= limits.s3MemoryBytesMax) return inMemory(input, () => {})
+    if (held + bytes > limits.s3MemoryTogetherBytesMax) return inFile(input, folder)
+    held += bytes
+    return inMemory(input, () => {
+      held -= bytes
+    })
+  }
+}
+
+type Source = { source: AsyncIterable<Uint8Array>; digest(): string }
+
+function sourceOf({ bytes, content, signal }: ArtifactInput): Source {
   let digest = ''
   const source = exactly(bytes, signal ? untilAborted(content, signal) : content, (seen) => {
     digest = seen
   })
-  if (bytes <= limits.s3MemoryBytesMax) {
-    const whole = Buffer.concat(await Array.fromAsync(source))
-    const read = async function* (start: number, end: number) {
-      yield whole.subarray(start, end)
+  return { source, digest: () => digest }
+}
+
+async function inMemory(input: ArtifactInput, release: () => void): Promise<Spool> {
+  const { source, digest } = sourceOf(input)
+  const whole = Buffer.allocUnsafeSlow(input.bytes)
+  try {
+    let filled = 0
+    for await (const piece of source) {
+      whole.set(piece, filled)
+      filled += piece.length
     }
-    return { bytes, digest, read, [Symbol.asyncDispose]: async () => {} }
+  } catch (error) {
+    release()
+    throw error
   }
+  const read = async function* (start: number, end: number) {
+    for (let from = start; from < end; from += limits.s3PieceBytes)
+      yield whole.subarray(from, Math.min(from + limits.s3PieceBytes, end))
+  }
+  return { bytes: input.bytes, digest: digest(), read, [Symbol.asyncDispose]: async () => release() }
+}
+
+async function inFile(input: ArtifactInput, folder: string): Promise<Spool> {
+  const { source, digest } = sourceOf(input)
   const handle = await openNameless(folder)
   try {
     await writeAll(handle, source)
@@ -36,7 +72,7 @@ export async function spoolExactly(input: ArtifactInput, folder: string): Promis
     throw error
   }
   const read = (start: number, end: number) => piecesOf(handle, start, end)
-  return { bytes, digest, read, [Symbol.asyncDispose]: () => handle.close() }
+  return { bytes: input.bytes, digest: digest(), read, [Symbol.asyncDispose]: () => handle.close() }
 }
 
 /** In one buffer that is filled again and again: many uploads at once need little memory. */
