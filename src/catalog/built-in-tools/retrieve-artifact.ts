@@ -26,7 +26,7 @@ export const retrieveArtifact = toolFrom(
     name: 'retrieve_artifact',
     title: 'Read an artifact',
     effect: 'read',
-    objective: 'Read the content of a stored artifact, whole or a page at a time.',
+    objective: 'Read a stored file: the content of an artifact, whole or a page at a time.',
     description:
       'A text, by its type or where it has none by its bytes, comes as content, anything else as contentBase64. Every page is read from a content whose digest was checked.',
     parameters: [

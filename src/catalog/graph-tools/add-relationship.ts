@@ -8,7 +8,8 @@ export const addRelationship = graphTool({
   name: 'add_relationship',
   title: 'Link two nodes',
   effect: 'idempotent',
-  objective: 'Link two nodes of the task graph: a dependency, an assignee, a tag, a capability, an artifact.',
+  objective:
+    'Link two nodes: make one task depend on another, or give it an assignee, a tag, a capability, an artifact.',
   description:
     'Creates the relationship where there is none. DEPENDS_ON and IS_CHILD_OF never close a cycle; a task has one parent and one assignee.',
   parameters: relationshipParameters,

@@ -7,7 +7,7 @@ export const checkTaskDependenciesCompletion = graphTool({
   name: 'check_task_dependencies_completion',
   title: 'Check the dependencies of a task',
   effect: 'read',
-  objective: 'Check whether every task that a task depends on is DONE or VALIDATED.',
+  objective: 'Check whether every dependency of a task is completed: DONE or VALIDATED.',
   description: 'True also where it depends on nothing. Ask before you begin a task that you did not claim.',
   parameters: [taskParameter],
   returns: [{ name: 'allCompleted', schema: boolean, text: 'Whether the task no longer waits for another.' }],

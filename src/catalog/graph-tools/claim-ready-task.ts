@@ -7,7 +7,8 @@ export const claimReadyTask = graphTool({
   name: 'claim_ready_task',
   title: 'Claim a task',
   effect: 'idempotent',
-  objective: 'Take up the next task that is ready: it becomes IN_PROGRESS and assigned to an agent, in one step.',
+  objective:
+    'Take the next task to work on: one that is ready becomes IN_PROGRESS and assigned to an agent, in one step.',
   description:
     'Ready is a QUEUED, unassigned task whose dependencies are all DONE or VALIDATED and that requires no capability but the given ones. Highest priority first, then oldest. No task is ever given to two agents.',
   parameters: [

@@ -7,7 +7,7 @@ export const createMission = graphTool({
   name: 'create_mission',
   title: 'Create a mission',
   effect: 'idempotent',
-  objective: 'Create a mission, the goal under which tasks stand.',
+  objective: 'Start a new mission: the goal under which tasks stand.',
   description:
     'A mission begins ACTIVE and has no tasks; create_task_node adds them. Several missions may have one name.',
   parameters: [

@@ -7,7 +7,7 @@ export const createTaskNode = graphTool({
   name: 'create_task_node',
   title: 'Create a task',
   effect: 'idempotent',
-  objective: 'Create a task as the child of a mission or of another task.',
+  objective: 'Add a task to a mission, or below another task.',
   description:
     'The task belongs to the mission of its parent for good. Dependencies, an assignee, tags and required capabilities are added with add_relationship.',
   parameters: [

@@ -7,7 +7,7 @@ export const updateMissionStatus = graphTool({
   name: 'update_mission_status',
   title: 'Change the status of a mission',
   effect: 'idempotent',
-  objective: 'Set the status of a mission: ACTIVE, DONE, FAILED or CANCELED.',
+  objective: 'Close a mission or open it again: set its status to DONE, FAILED, CANCELED or ACTIVE.',
   description: 'Any status may follow any other. The tasks of the mission stay as they are.',
   parameters: [
     { name: 'missionID', schema: string, text: 'The UUID of the mission, which MUST exist.' },

@@ -7,7 +7,7 @@ export const updateTaskStatus = graphTool({
   name: 'update_task_status',
   title: 'Change the status of a task',
   effect: 'idempotent',
-  objective: 'Set the status of a task, for example DONE or FAILED.',
+  objective: 'Set the status of a task: mark it as done, failed, in progress and so on.',
   description:
     'Any status may follow any other. An assigned agent is BUSY while one of its tasks is IN_PROGRESS, else IDLE.',
   parameters: [
