@@ -3,7 +3,17 @@
  * the run's plan.
  */
 import type { Catalog } from '#catalog'
-import { AppError, type DagTask, type Json, limits, type NestedSource, type Program, type Turn, toText } from '#model'
+import {
+  AppError,
+  type DagTask,
+  type Json,
+  limits,
+  type NestedSource,
+  type Program,
+  sha256,
+  type Turn,
+  toText,
+} from '#model'
 import type { Store } from '#record'
 import {
   type CallFacts,
@@ -25,7 +35,7 @@ import {
   type ToolCall,
   withConditionArms,
 } from '#run/explore'
-import { digestOf, type Mocks } from '#run/input'
+import type { Mocks } from '#run/input'
 import type { RunPolicy } from '#run/policy'
 import { preparedCached } from '#run/program'
 import { formatCallId, type Journal } from '#run/record'
@@ -101,7 +111,7 @@ function openPrograms(journal: Journal, { boxes, programs, capabilities }: Parts
       const args = path === '' ? given : (pins.argumentsOf(path) ?? given)
       const options = {
         args,
-        seed: path === '' ? seed : digestOf(`${seed} ${path}`),
+        seed: path === '' ? seed : sha256(`${seed} ${path}`),
         now: journal.startedAt,
         limits: bounds,
       }

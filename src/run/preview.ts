@@ -4,15 +4,16 @@
  */
 import {
   type DagTask,
+  LruCache,
   limits,
   type Plan,
   type PolicyRule,
   programClosing,
   programOpening,
+  sha256,
   type Tool,
   toText,
 } from '#model'
-import { digestOf } from '#run/input'
 import { dangerOf, decideEarly, type Verdict } from '#run/policy'
 import type { Structure } from '#run/structure'
 
@@ -56,7 +57,7 @@ export async function previewOf(
 type Named = Pick<MayCall, 'tool' | 'lines' | 'tasks'>
 type NamedBy = Omit<Preview, 'mayCall'> & { mayCall: Named[] }
 
-const kept = new Map<string, NamedBy>()
+const kept = new LruCache<string, NamedBy>(limits.plansNamedMax)
 
 /**
  * The same from the plan alone, without what is known of the tools. Reading a plan costs more than
@@ -64,11 +65,9 @@ const kept = new Map<string, NamedBy>()
  * last it is kept.
  */
 export async function namedBy({ plan, digest }: RecordedPlan): Promise<NamedBy> {
-  const key = digestOf(toText(plan))
+  const key = sha256(toText(plan))
   const named = kept.get(key) ?? (await read(plan, digest))
-  kept.delete(key)
   if (named.mayCall.length <= limits.planToolsKeptMax) kept.set(key, named)
-  if (kept.size > limits.plansNamedMax) kept.delete(kept.keys().next().value!)
   return named
 }
 
@@ -98,7 +97,7 @@ type Read = { mentions: Mention[]; isWhole: boolean; unread?: string }
  */
 async function sourceOf(code: string, digest?: string): Promise<string> {
   const wrapped = programOpening + code + programClosing
-  if (digestOf(wrapped) === digest) return wrapped
+  if (sha256(wrapped) === digest) return wrapped
   const { preparedCached } = await import('#run/program')
   return preparedCached(code).source
 }

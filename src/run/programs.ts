@@ -3,10 +3,9 @@
  * delivered to it is read from the run's record.
  */
 import { availableParallelism } from 'node:os'
-import { type Delivery, limits, type Program, toText } from '#model'
+import { type Delivery, limits, type Program, sha256, toText } from '#model'
 import type { RunContext } from '#run/calls'
 import { checkDag, dagProgram } from '#run/dag'
-import { digestOf } from '#run/input'
 import { openBoxShare, type Prepared, preparedCached } from '#run/program'
 import type { Journal } from '#run/record'
 import type { Boxes } from '#sandbox'
@@ -35,7 +34,7 @@ export function openPrograms(boxes: Boxes, isTraced: boolean): Programs {
       ({ started }, deliveries) =>
       async (source, args, id, now) => {
         if (typeof source !== 'string') return dagProgram(checkDag(source))
-        const seed = digestOf(`${started.seed} ${id}`)
+        const seed = sha256(`${started.seed} ${id}`)
         const open = async () => boxes.program({ source: preparedCached(source).source, args, seed, now, isTraced })
         return share.program({ open, deliveries: () => deliveries(id) })
       },

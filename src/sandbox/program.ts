@@ -1,7 +1,15 @@
 /** A program of the model, driven over a box: each message is answered by one turn, in order. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { AppError, type Delivery, limits, type Program, type Turn, toAppError, tracedOperations } from '#model'
+import {
+  AppError,
+  type Delivery,
+  limits,
+  type Program,
+  sha256Bytes,
+  type Turn,
+  toAppError,
+  tracedOperations,
+} from '#model'
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
 import type { MachineLimits, StartMessage } from './inside/machine.ts'
@@ -160,7 +168,7 @@ export function checkProgram(options: ProgramOptions): CheckedProgram {
 
 /** Four words for the guest's dice: the seed itself never enters the box. */
 function chanceOf(seed: string): number[] {
-  const digest = createHash('sha256').update('metier/program-chance\0').update(seed).digest()
+  const digest = sha256Bytes(`metier/program-chance\0${seed}`)
   return [0, 4, 8, 12].map((at) => digest.readInt32LE(at))
 }
 

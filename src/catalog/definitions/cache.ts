@@ -1,10 +1,10 @@
 /**
  * What each server said last time, on disk, so that discover answers before any server has started.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Era, ToolDefinition } from '#catalog/mcp'
-import { isObject, limits, sha256, type Tool } from '#model'
+import { isObject, limits, replaceFile, sha256, type Tool } from '#model'
 import { type ListDigests, readDigests, type SeenList, writeDigests } from './digests-file.ts'
 
 type Remembered = { definition: string; at: number; era: Era; tools: ToolDefinition[] }
@@ -51,11 +51,8 @@ export function remember(
   listed: SeenList | null,
 ): void {
   mkdirSync(folder, { recursive: true })
-  const file = fileOf(folder, server)
-  const draft = `${file}.${process.pid}`
   const text = JSON.stringify(remembered)
-  writeFileSync(draft, text, { mode: 0o600 })
-  renameSync(draft, file)
+  replaceFile(fileOf(folder, server), text)
   if (!isLarge(remembered.tools)) return
   writeDigests(folder, server, sha256(text), { digests: digestsOf(remembered.tools, tools), listed })
 }

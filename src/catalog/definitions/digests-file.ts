@@ -9,10 +9,10 @@
  * that does not match in all three is not used, and is replaced. What is called is never judged by
  * these alone: the definition that its server lists is digested before it is sent.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeDigest } from '#catalog/index'
-import { isObject, sha256 } from '#model'
+import { isObject, replaceFile, sha256 } from '#model'
 import type { PinAnchor } from './pins.ts'
 
 /**
@@ -48,10 +48,7 @@ export function writeDigests(folder: string, server: string, of: string, { diges
   const payload = Buffer.from(digests.join(''), 'hex')
   const header = JSON.stringify({ of, code: codeDigest(), listed, digest: sha256(payload) })
   mkdirSync(folder, { recursive: true })
-  const file = fileOf(folder, server)
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, Buffer.concat([Buffer.from(`${header}\n`), payload]), { mode: 0o600 })
-  renameSync(draft, file)
+  replaceFile(fileOf(folder, server), Buffer.concat([Buffer.from(`${header}\n`), payload]))
 }
 
 const fileOf = (folder: string, server: string) => join(folder, `${server}.digests`)

@@ -11,10 +11,10 @@
  */
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import { sha256 } from '#model'
+import { replaceFile, sha256 } from '#model'
 import { codeDigest } from './code-digest.ts'
 import { type NamesParts, namesParts, readNames } from './match-names.ts'
 import type { Index, Lists, Segment } from './search-index.ts'
@@ -67,9 +67,7 @@ export function writeIndex(folder: string, key: string, { vocabulary, segments }
   const payload = serialize(stored)
   const header = JSON.stringify({ key, digest: sha256(payload) })
   mkdirSync(folder, { recursive: true })
-  const draft = `${fileIn(folder)}.${process.pid}`
-  writeFileSync(draft, Buffer.concat([Buffer.from(`${header}\n`), payload]), { mode: 0o600 })
-  renameSync(draft, fileIn(folder))
+  replaceFile(fileIn(folder), Buffer.concat([Buffer.from(`${header}\n`), payload]))
 }
 
 function indexOf({ vocabulary, segments }: Stored, lists: Lists): Index {

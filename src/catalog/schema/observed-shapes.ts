@@ -2,9 +2,9 @@
  * What the tools of one server answered so far, as shapes, for those that do not say it themselves;
  * kept on disk between two lives.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isObject, type Json, type JsonObject, limits, type Tool } from '#model'
+import { isObject, type Json, type JsonObject, limits, replaceFile, type Tool } from '#model'
 import { covers, isShape, mergeShapes, type Shape, schemaOf, shapeOf } from './infer-shape.ts'
 
 /** By the digest of the tool's definition: another definition may answer otherwise. */
@@ -76,7 +76,5 @@ function save(file: string, seen: Seen): void {
   // The folder above is there since the server said what it has; one that was taken away meanwhile
   // is not made again.
   if (!existsSync(dirname(file))) mkdirSync(dirname(file))
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, JSON.stringify(seen), { mode: 0o600 })
-  renameSync(draft, file)
+  replaceFile(file, JSON.stringify(seen))
 }

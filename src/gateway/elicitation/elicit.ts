@@ -155,7 +155,6 @@ const again = ({ id }: Approval, { form, unreadable, problem }: Omit<Step, 'roun
 function unreadable(forms: Forms, question: Approval, step: Omit<Step, 'problem'>, problem: string): Outcome {
   const count = step.unreadable + 1
   if (count < limits.unreadableAnswersMax) return again(question, { ...step, unreadable: count, problem })
-  if (forms.unreadable.size >= limits.closedFormsMax) forms.unreadable.delete(forms.unreadable.keys().next().value!)
   forms.unreadable.set(question.id, problem)
   return close(forms, question.id, false)
 }

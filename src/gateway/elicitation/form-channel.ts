@@ -16,7 +16,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { readToken } from '#gateway/auth'
-import { isObject, type JsonObject, limits } from '#model'
+import { isObject, type JsonObject, LruCache, limits } from '#model'
 import { type Attendant, keysFolder, type Question } from '#verbs'
 import { type FormKind, formOf, linkOf, type Reply } from './form.ts'
 import { requestDigest } from './request-digest.ts'
@@ -31,7 +31,7 @@ export type Forms = {
   /**
    * Questions whose form was answered unreadably as often as is borne, with what was wrong last.
    */
-  unreadable: Map<string, string>
+  unreadable: LruCache<string, string>
 }
 
 /**
@@ -58,7 +58,7 @@ export function readFormKey(home: string): string {
 export function openForms(key: string): Forms {
   const bind = ({ http }: ServerContext) => http?.authInfo?.clientId ?? ''
   const codec = createRequestStateCodec<FormState>({ key, ttlSeconds: limits.approvalMsDefault / 1000, bind })
-  return { codec, closed: new Set(), shown: new Set(), unreadable: new Map() }
+  return { codec, closed: new Set(), shown: new Set(), unreadable: new LruCache(limits.closedFormsMax) }
 }
 
 /** What a client can show its human: a form of ours, or only the address of our page. */

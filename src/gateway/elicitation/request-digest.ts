@@ -2,9 +2,8 @@
  * The digest of a request's parameters without what a retry adds to them (`_meta`, input responses,
  * request state): a request that is sent again is recognised by it.
  */
-import { createHash } from 'node:crypto'
-import { type JsonObject, toText } from '#model'
+import { type JsonObject, sha256, toText } from '#model'
 
 export function requestDigest({ _meta, inputResponses: _, requestState: __, ...params }: JsonObject): string {
-  return createHash('sha256').update(toText(params)).digest('hex')
+  return sha256(toText(params))
 }

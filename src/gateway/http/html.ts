@@ -2,8 +2,8 @@
  * Pages without script: text is escaped as it is put in, and the policy lets nothing run or load
  * but our own style.
  */
-import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import { sha256Bytes } from '#model'
 
 /** Text that is HTML already. */
 export type Html = { readonly html: string }
@@ -34,7 +34,7 @@ fieldset{border:0;padding:0;margin:.8rem 0}label{display:block}
 button{font:inherit;padding:.5rem 1.4rem;margin:.8rem .8rem 0 0}
 .warn{border-left:.3rem solid;padding-left:.8rem}`
 
-const styleHash = createHash('sha256').update(style).digest('base64')
+const styleHash = sha256Bytes(style).toString('base64')
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 /**

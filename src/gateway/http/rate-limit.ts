@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { JSONRPCErrorResponse } from '@modelcontextprotocol/server'
-import { AppError, isObject, limits } from '#model'
+import { AppError, isObject, LruCache, limits } from '#model'
 import { requestIdOf, sendJson } from './reply.ts'
 
 export type RateLimit = {
@@ -17,18 +17,17 @@ type Bucket = { left: number; at: number }
 
 /** Full, a bucket holds what may be asked in a minute. */
 export function openRateLimit(perMinute: number, now: () => number = Date.now): RateLimit {
-  /** In the order of their last use. */
-  const buckets = new Map<string, Bucket>()
+  /**
+   * The client that was not seen for longest has the fullest bucket: forgetting it gives the least
+   * away.
+   */
+  const buckets = new LruCache<string, Bucket>(limits.rateClientsMax)
   return {
     take(client, count = 1) {
       const at = now()
       const { left, at: before } = buckets.get(client) ?? { left: perMinute, at }
       const filled = Math.min(perMinute, left + ((at - before) * perMinute) / 60_000)
       const room = filled >= Math.min(count, perMinute)
-      buckets.delete(client)
-      // Whoever was not seen for longest has the fullest bucket: forgetting it gives the least
-      // away.
-      if (buckets.size >= limits.rateClientsMax) buckets.delete(buckets.keys().next().value!)
       buckets.set(client, { left: room ? filled - Math.min(count, perMinute) : filled, at })
       return room ? 0 : Math.ceil(((Math.min(count, perMinute) - filled) * 60) / perMinute)
     },

@@ -2,8 +2,7 @@
  * Branded strings for everything that has an identity: made as UUID v7, accepted as any RFC 9562
  * UUID.
  */
-import { createHash } from 'node:crypto'
-import { randomBytesPooled } from '#model/primitives'
+import { randomBytesPooled, sha256Bytes } from '#model/primitives'
 import { AppError } from './errors.ts'
 
 type Brand<Name extends string> = string & { readonly __brand: Name }
@@ -50,7 +49,7 @@ export function newId<Id extends Brand<string>>(now: number = Date.now()): Id {
 
 /** A UUID (version 8) from a text: what is derived from the same run and call has the same id. */
 export function uuidOf<Id extends Brand<string>>(text: string): Id {
-  const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
+  const bytes = sha256Bytes(text).subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   return written(bytes) as Id

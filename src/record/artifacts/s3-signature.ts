@@ -1,5 +1,6 @@
 /** AWS Signature Version 4: the headers by which a server knows who sent a request to S3. */
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { sha256 } from '#model'
 
 export type Keys = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 
@@ -13,7 +14,7 @@ type Unsigned = {
 }
 
 const algorithm = 'AWS4-HMAC-SHA256'
-export const emptyDigest = createHash('sha256').digest('hex')
+export const emptyDigest = sha256('')
 
 /** The headers of the request with those that sign all of them, its address and its body. */
 export function signed(request: Unsigned, keys: Keys, region: string, now: Date): Record<string, string> {
@@ -48,10 +49,6 @@ function canonicalRequest(
 /** Everything but letters, digits and `-._~`, as the signature wants it in paths and queries. */
 export function uriEncode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

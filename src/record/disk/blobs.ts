@@ -1,18 +1,7 @@
 /** Large values, each in a file named by the SHA-256 of its bytes. */
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError, type BlobReference, sha256 } from '#model'
+import { AppError, type BlobReference, replaceFile, sha256 } from '#model'
 
 export type BlobBytes = { digest: string; bytes: Uint8Array }
 
@@ -23,18 +12,7 @@ export type BlobBytes = { digest: string; bytes: Uint8Array }
 export function writeBlob(folder: string, { digest, bytes }: BlobBytes): void {
   const file = join(folder, digest)
   if (existsSync(file)) return
-  const draft = `${file}.${randomBytes(8).toString('hex')}`
-  const descriptor = openSync(draft, 'wx', 0o600)
-  try {
-    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
-    fdatasyncSync(descriptor)
-    renameSync(draft, file)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
-  } finally {
-    closeSync(descriptor)
-  }
+  replaceFile(file, bytes, { isDurable: true })
 }
 
 /** The bytes of a blob, or what is wrong with it. */

@@ -2,22 +2,11 @@
  * A small text that only this home can read, in one file of its keys, changed by one process at a
  * time.
  */
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { limits } from '#model'
+import { limits, replaceFile } from '#model'
 import { sealingKey } from './keys.ts'
 import { openSealed, sealText } from './seal.ts'
 import { isBusy, storeError } from './store-error.ts'
@@ -45,7 +34,7 @@ export function openSealedFile(folder: string, name: string): SealedFile {
     write(text) {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        replace(file, sealText(text, name, sealingKey(folder)))
+        replaceFile(file, sealText(text, name, sealingKey(folder)), { isDurable: true })
         syncFolder(folder)
       } catch (error) {
         throw storeError(error, `keep ${file}`)
@@ -76,18 +65,6 @@ function readIfThere(file: string): Uint8Array | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw storeError(error, `read ${file}`)
   }
-}
-
-function replace(file: string, bytes: Uint8Array): void {
-  const draft = `${file}.${randomBytes(8).toString('hex')}`
-  const descriptor = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(descriptor, bytes)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  renameSync(draft, file)
 }
 
 function openLock(file: string): DatabaseSync {

@@ -1,7 +1,16 @@
 /** What is asked of a human about a call, and what their answer means for it. */
-import { AppError, type ApprovalId, type EventBodies, type Json, newId, RawJson, splitToolId, toText } from '#model'
+import {
+  AppError,
+  type ApprovalId,
+  type EventBodies,
+  type Json,
+  newId,
+  RawJson,
+  sha256,
+  splitToolId,
+  toText,
+} from '#model'
 import type { Chain, Secrets } from '#record'
-import { digestOf } from '#run/input'
 import type { Verdict } from '#run/policy'
 import { deadlineOf } from '#run/record'
 import type { CallContext } from './call-context.ts'
@@ -21,7 +30,7 @@ export function question(
   return {
     approval: newId<ApprovalId>(now()),
     call: call.id,
-    digest: digestOf(call.edited ?? call.args),
+    digest: sha256(call.edited ?? call.args),
     why,
     ...(from.length === 0 ? {} : { from }),
     expiresAt: new Date(latest).toISOString(),

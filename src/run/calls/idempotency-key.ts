@@ -3,12 +3,11 @@
  * each key, which is what allows a try with an unknown outcome to be repeated; a request without a
  * key would simply be made again.
  */
-import { hash } from 'node:crypto'
-import { isObject, type Json, type RunId } from '#model'
+import { isObject, type Json, type RunId, sha256 } from '#model'
 
 /** The same run and call always give the same key, so that a server can tell a repetition. */
 export function idempotencyKey(run: RunId, id: string): string {
-  return hash('sha256', `${run} ${id}`).slice(0, 32)
+  return sha256(`${run} ${id}`).slice(0, 32)
 }
 
 /**

@@ -2,9 +2,9 @@
  * Where the results of a dry run come from: mocks, then the record, then the tool's schema. Nothing
  * is called.
  */
-import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, type Stored } from '#model'
+import { AppError, isErrorCode, isObject, type Json, type JsonObject, limits, type Stored, sha256 } from '#model'
 import type { Store } from '#record'
-import { digestOf, type Mocks } from '#run/input'
+import type { Mocks } from '#run/input'
 import { sampleOf } from '#run/schema'
 import type { Result } from './call-result.ts'
 import type { CallFacts } from './open-call.ts'
@@ -20,7 +20,7 @@ export function recordedResultsOf(store: Store): RecordedResults {
   let results: ReturnType<typeof recordedResults> | null = null
   return (tool, args) => {
     results ??= recordedResults(store)
-    const key = `${tool} ${digestOf(args)}`
+    const key = `${tool} ${sha256(args)}`
     const member = results.get(key)
     return member === undefined ? undefined : member === null ? 'null' : store.text(member)
   }
@@ -91,7 +91,7 @@ function recordedResults(store: Store): Map<string, Stored<unknown> | null> {
       if (type === 'call.sent' && body.args !== undefined) asked.get(body.call)!.args = body.args
       if (type !== 'call.resolved' || !body.ok || body.by !== 'upstream') continue
       const { tool, args } = asked.get(body.call)!
-      results.set(`${tool} ${digestOf(store.text(args))}`, body.value ?? null)
+      results.set(`${tool} ${sha256(store.text(args))}`, body.value ?? null)
     }
   }
   return results

@@ -1,10 +1,8 @@
 /**
  * What a run is asked for with, before there is one: the mocks of a dry run, which are refused
- * where they could mock nothing, and the digest that names a text. Loads nothing else of a run.
+ * where they could mock nothing. Loads nothing else of a run.
  */
 import { AppError, isObject, type Json, type JsonObject, limits, toText } from '#model'
-
-export { digestOf } from './digest.ts'
 
 export type Mocks = {
   /** Values put into the run's arguments, by dotted path. */

@@ -7,14 +7,15 @@ import {
   type EventBodies,
   type IsolationReport,
   type JsonObject,
+  LruCache,
   limits,
   type Plan,
   type Program,
   type ProgramMaker,
+  sha256,
   toText,
 } from '#model'
 import { checkDag, codeOf, dagProgram } from '#run/dag'
-import { digestOf } from '#run/input'
 import type { Journal } from '#run/record'
 import { type Boxes, type PreparedProgram, prepareProgram } from '#sandbox'
 
@@ -29,9 +30,9 @@ export type Prepared = {
   program: { kind: 'made'; make(): Program } | { kind: 'code'; source: string }
 }
 
-const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: digestOf('dag 1') }
+const dagEngine: EngineDigest = { name: 'dag', version: '1', digest: sha256('dag 1') }
 
-const ready = new Map<string, PreparedProgram>()
+const ready = new LruCache<string, PreparedProgram>(limits.programsReadyMax)
 
 /**
  * Reading a program costs as much as ten of its calls, and the same ones come again: those used
@@ -39,9 +40,7 @@ const ready = new Map<string, PreparedProgram>()
  */
 export function preparedCached(code: string): PreparedProgram {
   const prepared = ready.get(code) ?? prepareProgram(code)
-  ready.delete(code)
   ready.set(code, prepared)
-  if (ready.size > limits.programsReadyMax) ready.delete(ready.keys().next().value!)
   return prepared
 }
 
@@ -55,7 +54,7 @@ export async function prepare(plan: Plan, boxes: Boxes, makers: Makers = {}): Pr
     const codes = tasks.flatMap((task) => codeOf(task) ?? []).map(preparedCached)
     const [engine, isolation] = codes.length === 0 ? [dagEngine, null] : await boxOf(boxes)
     const program = { kind: 'made', make: () => dagProgram(tasks) } as const
-    return { kind: 'dag', source: tasks, digest: digestOf(toText(tasks)), engine, isolation, program }
+    return { kind: 'dag', source: tasks, digest: sha256(toText(tasks)), engine, isolation, program }
   }
   const { source, digest } = preparedCached(plan.code)
   const [engine, isolation] = await boxOf(boxes)
@@ -69,10 +68,10 @@ function prepareSession(source: JsonObject, maker: ProgramMaker | undefined): Pr
     throw new AppError('PLAN_INVALID', message, { problems: [message] })
   }
   const { version } = maker
-  const engine = { name: 'agent', version, digest: digestOf(`agent ${version}`) }
+  const engine = { name: 'agent', version, digest: sha256(`agent ${version}`) }
   maker.make(source)
   const program = { kind: 'made', make: () => maker.make(source) } as const
-  return { kind: 'agent', source, digest: digestOf(toText(source)), engine, isolation: null, program }
+  return { kind: 'agent', source, digest: sha256(toText(source)), engine, isolation: null, program }
 }
 
 function boxOf(boxes: Boxes): Promise<[EngineDigest, IsolationReport]> {

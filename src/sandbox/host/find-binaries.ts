@@ -1,9 +1,9 @@
 /** Where the parts of a box are on this machine. */
 
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { sha256 } from '#model'
+import { replaceFile, sha256 } from '#model'
 import type { ScriptTier } from './script-tier.ts'
 
 export const usualPath = '/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin'
@@ -43,7 +43,6 @@ export function writeFilter(folder: string, { program }: Filter): string | null 
   const file = join(folder, `seccomp-${sha256(program).slice(0, 16)}`)
   if (existsSync(file)) return file
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.${process.pid}.new`, program, { mode: 0o600 })
-  renameSync(`${file}.${process.pid}.new`, file)
+  replaceFile(file, program)
   return file
 }

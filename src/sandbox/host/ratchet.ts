@@ -2,9 +2,9 @@
  * Remembers how well scripts and programs were closed in before: a weaker box needs the word of a
  * human.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError, isWeaker, type Tier, tiers } from '#model'
+import { AppError, isWeaker, replaceFile, type Tier, tiers } from '#model'
 
 type Memory = { strongest: Tier | null; accepted: Tier | null }
 
@@ -24,6 +24,7 @@ const files = { script: 'tier.json', program: 'program-tier.json' }
 
 export function openRatchet(folder: string, kind: keyof typeof files): Ratchet {
   const file = join(folder, files[kind])
+  const save = (memory: Memory) => replaceFile(file, JSON.stringify(memory))
   return {
     use(tier) {
       const { strongest, accepted } = read(file)
@@ -33,9 +34,9 @@ export function openRatchet(folder: string, kind: keyof typeof files): Ratchet {
         const message = `Cannot run a ${kind} at tier ${tier}: tier ${strongest} was used here before. Make it available again (metier doctor says how), or accept the weaker one: metier sandbox accept ${tier}`
         throw new AppError('SANDBOX_TIER_DOWNGRADE', message, { tier, before: strongest })
       }
-      if (strongest === null || isWeaker(strongest, tier)) write(file, { strongest: tier, accepted })
+      if (strongest === null || isWeaker(strongest, tier)) save({ strongest: tier, accepted })
     },
-    accept: (tier) => write(file, { ...read(file), accepted: tier }),
+    accept: (tier) => save({ ...read(file), accepted: tier }),
   }
 }
 
@@ -70,11 +71,4 @@ function parse(text: string): Memory {
     // not even JSON
   }
   return { strongest: tiers.at(-1)!, accepted: null }
-}
-
-/** Whole or not at all, whoever else writes. */
-function write(file: string, memory: Memory): void {
-  const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, JSON.stringify(memory), { mode: 0o600 })
-  renameSync(draft, file)
 }

@@ -3,9 +3,9 @@
  * starts, which took half of its time.
  */
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sha256 } from '#model'
+import { replaceFile, sha256 } from '#model'
 import { strip } from './strip.ts'
 
 /**
@@ -41,11 +41,7 @@ function plain(source: string): string {
 
 /** Replaced as a whole wherever it differs from what it should be. */
 function keep(file: string, text: string): void {
-  if (textOf(file) === text) return
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, text)
-  chmodSync(draft, 0o644)
-  renameSync(draft, file)
+  if (textOf(file) !== text) replaceFile(file, text, { mode: 0o644 })
 }
 
 function textOf(file: string): string | null {

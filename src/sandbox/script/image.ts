@@ -14,11 +14,10 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { AppError } from '#model'
+import { AppError, replaceFile } from '#model'
 import { hostPath } from '#sandbox/host'
 
 const fileOf = (folder: string) => join(folder, 'image.json')
@@ -41,8 +40,7 @@ export function rememberImage(folder: string, image: string | null): void {
     if (join(folder, name) !== image) rmSync(join(folder, name), { recursive: true, force: true })
   }
   if (image === null) return rmSync(fileOf(folder), { force: true })
-  writeFileSync(`${fileOf(folder)}.new`, JSON.stringify({ image }), { mode: 0o600 })
-  renameSync(`${fileOf(folder)}.new`, fileOf(folder))
+  replaceFile(fileOf(folder), JSON.stringify({ image }))
 }
 
 /**

@@ -5,11 +5,11 @@
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type IsolationReport, sha256 } from '#model'
+import { type IsolationReport, replaceFile, sha256 } from '#model'
 import {
   type Filter,
   hostPath,
@@ -128,7 +128,5 @@ function readKnown(folder: string, tier: ScriptTier): Known | null {
 }
 
 function writeKnown(folder: string, tier: ScriptTier, known: Known): void {
-  const draft = join(folder, `self-test-${tier}.${process.pid}.new`)
-  writeFileSync(draft, JSON.stringify(known), { mode: 0o600 })
-  renameSync(draft, join(folder, `self-test-${tier}.json`))
+  replaceFile(join(folder, `self-test-${tier}.json`), JSON.stringify(known))
 }

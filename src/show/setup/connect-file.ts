@@ -2,19 +2,9 @@
  * Reads and writes a configuration file whole, in one step, and never one whose comments would be
  * lost.
  */
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { AppError, isObject, type JsonObject, parseJsonc } from '#model'
+import { AppError, isObject, type JsonObject, parseJsonc, replaceFile } from '#model'
 
 /** A JSON object; an empty file is an empty object. */
 export function readDocument(file: string): JsonObject {
@@ -70,15 +60,7 @@ export function writeDocument(file: string, document: JsonObject): void {
 export function writeText(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true })
   const { path, mode } = existing(file)
-  const draft = `${path}.${process.pid}.draft`
-  try {
-    writeFileSync(draft, text, { mode: 0o600 })
-    chmodSync(draft, mode)
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
-  }
+  replaceFile(path, text, { mode })
 }
 
 function existing(file: string): { path: string; mode: number } {

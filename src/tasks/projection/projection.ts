@@ -4,8 +4,7 @@
  * with the position up to which the record is in the graph. So it can be killed anywhere, several
  * processes of a home may project at once, and a graph that was lost is built again.
  */
-import { createHash } from 'node:crypto'
-import { type Event, limits, type RunId } from '#model'
+import { type Event, limits, type RunId, sha256 } from '#model'
 import type { Store } from '#record'
 import type { GraphStore, GraphWriter, Position } from '#tasks/database'
 import { foldRun, newRunGraph, type RunGraph, type RunSource, takeChanges } from './run-graph.ts'
@@ -49,7 +48,7 @@ export function openProjection({ store, record, source, home }: ProjectionOption
     const purged = events.flatMap((event) => (event.type === 'run.purged' ? [event.body.run] : []))
     const touched = new Set(events.map(({ run }) => run).filter((run) => run !== 'home'))
     return {
-      to: { seq: last.seq, digest: digestOf(last.line) },
+      to: { seq: last.seq, digest: sha256(last.line) },
       count: rows.length,
       runs: [...touched].map((run) => fold(run)),
       purged,
@@ -139,7 +138,7 @@ async function positionOf(
 function isOf(record: ProjectedRecord, { seq, digest }: Position): boolean {
   if (seq === 0) return true
   const [row] = record.eventsSince(seq - 1, 1)
-  return row !== undefined && (row.seq > seq || digestOf(row.line) === digest)
+  return row !== undefined && (row.seq > seq || sha256(row.line) === digest)
 }
 
 /** How many events are not in the graph yet, counted up to a limit, and since when. */
@@ -151,10 +150,6 @@ export async function projectionLag(
   const rows = record.eventsSince(seq, limits.projectionLagMax)
   const [first] = rows
   return { events: rows.length, since: first === undefined ? null : (JSON.parse(first.line) as Event).at }
-}
-
-function digestOf(line: string): string {
-  return createHash('sha256').update(line).digest('hex')
 }
 
 function* parts<T>(list: readonly T[]): Iterable<T[]> {

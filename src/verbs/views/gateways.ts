@@ -2,9 +2,9 @@
  * Which gateways live in a home: each says where it is and which servers it knows, for as long as
  * it lives.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProcessId } from '#model'
+import { type ProcessId, replaceFile } from '#model'
 import { homePaths, type Store } from '#record'
 
 /**
@@ -18,8 +18,7 @@ const suffix = '.gateway.json'
 /** Others find us until the function that comes back is called, or until we die. */
 export function announce({ home, process }: Pick<Store, 'home' | 'process'>, gateway: Gateway): () => void {
   const file = join(homePaths(home).processes, `${process}${suffix}`)
-  writeFileSync(`${file}.new`, JSON.stringify(gateway), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  replaceFile(file, JSON.stringify(gateway))
   return () => rmSync(file, { force: true })
 }
 
