@@ -30,18 +30,26 @@ export type Learner = {
   close(): Promise<void>
 }
 
-type LearnerOptions = { store: Store; enabled: boolean; log?: (line: string) => void; file?: string }
+type LearnerOptions = {
+  store: Store
+  enabled: boolean
+  log?: (line: string) => void
+  file?: string
+  /** Nothing waits for this process: then it is longer at a time, and writes less often. */
+  isAlone?: boolean
+}
 
-export function openLearner({ store, enabled, log = () => {}, file }: LearnerOptions): Learner {
+export function openLearner({ store, enabled, log = () => {}, file, isAlone = false }: LearnerOptions): Learner {
   const rows = new Rows(file ?? homePaths(store.home).learn, log)
   const knowledge = openKnowledge(rows)
   checkPosition(rows, store, log)
 
   const ahead = readAhead(store)
+  const stepMs = isAlone ? limits.learnStepAloneMs : limits.learnStepMs
   const catchUp = async (signal?: AbortSignal): Promise<number> => {
     let events = 0
     while (signal?.aborted !== true) {
-      const read = step(rows, ahead)
+      const read = step(rows, ahead, stepMs)
       if (read === 0) break
       events += read
       await nextTurn() // between steps this process does what it was started for
@@ -82,10 +90,10 @@ function readAhead(store: Store) {
 }
 
 /** One transaction: a few events of the home, for a few milliseconds. */
-function step(rows: Rows, { after, store }: ReturnType<typeof readAhead>): number {
+function step(rows: Rows, { after, store }: ReturnType<typeof readAhead>, stepMs: number): number {
   let read = 0
   rows.advance((from, at) => {
-    const until = performance.now() + limits.learnStepMs
+    const until = performance.now() + stepMs
     let position: Position | null = null
     for (const { seq, hash, event } of after(from.seq)) {
       at(event.n)

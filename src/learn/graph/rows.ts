@@ -37,6 +37,7 @@ export class Rows {
   readonly #database: DatabaseSync
   readonly #get: StatementSync
   readonly #put: StatementSync
+  readonly #move: StatementSync
   /** Rows as this process has read or written them, while no other has moved the position. */
   readonly #seen = new Map<string, Seen>()
   #seenAt = 0
@@ -49,14 +50,19 @@ export class Rows {
     this.#database = openDatabase(file, log)
     this.#get = this.#database.prepare('SELECT value FROM row WHERE kind = ? AND key = ?')
     this.#put = this.#database.prepare('INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)')
+    this.#move = this.#database.prepare('UPDATE meta SET seq = ?, n = ?, hash = ?')
   }
 
   get<Value>(kind: RowKind, key: string): Value | undefined {
     return this.#known(kind, key).value as Value | undefined
   }
 
+  /** What was there before is not read for it. */
   put(kind: RowKind, key: string, value: object): void {
-    this.#change(this.#known(kind, key), value)
+    const name = nameOf(kind, key)
+    const row: Seen = this.#seen.get(name) ?? { kind, key, value: undefined, n: null }
+    this.#seen.set(name, row)
+    this.#change(row, value)
   }
 
   remove(kind: RowKind, key: string): void {
@@ -70,7 +76,7 @@ export class Rows {
   }
 
   #known(kind: RowKind, key: string): Seen {
-    const name = `${kind}\0${key}`
+    const name = nameOf(kind, key)
     const found = this.#seen.get(name)
     if (found !== undefined) return found
     const text = this.#get.get(kind, key)?.value
@@ -118,7 +124,7 @@ export class Rows {
       })
       isMoved = to !== null
       this.#flush()
-      if (to !== null) this.#move(to)
+      if (to !== null) this.#moveTo(to)
       this.#seenAt = (to ?? from).seq
     })
     return isMoved
@@ -131,7 +137,7 @@ export class Rows {
     this.#commit(() => {
       this.#database.exec('DELETE FROM row')
       for (const { kind, key, value, n } of rows) this.#write(kind, key, value, n)
-      this.#move(position)
+      this.#moveTo(position)
     })
   }
 
@@ -170,7 +176,11 @@ export class Rows {
   }
 
   #flush(): void {
-    for (const row of this.#dirty) this.#write(row.kind, row.key, row.value ?? null, row.n!)
+    for (const row of this.#dirty) {
+      this.#write(row.kind, row.key, row.value ?? null, row.n!)
+      // One for each run: it is not asked for again.
+      if (row.kind === 'run' || row.kind === 'use') this.#seen.delete(nameOf(row.kind, row.key))
+    }
     this.#dirty.clear()
   }
 
@@ -178,10 +188,12 @@ export class Rows {
     this.#put.run(kind, key, value === null ? null : JSON.stringify(value), n)
   }
 
-  #move({ seq, n, hash }: Position): void {
-    this.#database.prepare('UPDATE meta SET seq = ?, n = ?, hash = ?').run(seq, n, hash)
+  #moveTo({ seq, n, hash }: Position): void {
+    this.#move.run(seq, n, hash)
   }
 }
+
+const nameOf = (kind: RowKind, key: string) => `${kind}\0${key}`
 
 /** Nothing is lost with it: what it held is read from the record again. */
 function openDatabase(file: string, log: (line: string) => void): DatabaseSync {

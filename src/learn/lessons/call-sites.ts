@@ -15,9 +15,11 @@ export type CallsBySite = ReadonlyMap<string, LessonCall[]>
 type Reading = { made: Map<string, LessonCall[]>; last: number; oddity: number }
 
 /** What a reading costs that passes over a call, or begins a loop in its middle. */
-const [passedOver, turnedBack, otherKeys, tookAgain] = [10, 3, 4, 4]
+const [passedOver, turnedBack, otherKeys, tookAgain, computedOnly] = [10, 3, 4, 4, 0.5]
 
 export function callsBySite({ sites }: ReadProgram, calls: readonly LessonCall[]): CallsBySite {
+  const straight = inStraightCode(sites, calls)
+  if (straight !== null) return straight
   let readings: Reading[] = [{ made: new Map(), last: -1, oddity: 0 }]
   for (const call of calls) {
     const next = readings.flatMap((reading) => readOn(reading, sites, call))
@@ -32,6 +34,13 @@ export function callsBySite({ sites }: ReadProgram, calls: readonly LessonCall[]
   return left.reduce((best, one) => (one.oddity < best.oddity ? one : best)).made
 }
 
+/** Where nothing repeats or branches, and as many calls were made as there are places. */
+function inStraightCode(sites: readonly CallSite[], calls: readonly LessonCall[]): CallsBySite | null {
+  const isStraight = sites.length === calls.length && sites.every((site) => site.arms.size === 0 && isCertain(site))
+  const isTheirs = isStraight && calls.every(({ tool }, at) => sites[at]!.tools.some((named) => isTool(named, tool)))
+  return isTheirs ? new Map(sites.map(({ id }, at) => [id, [calls[at]!]])) : null
+}
+
 function readOn(reading: Reading, sites: readonly CallSite[], call: LessonCall): Reading[] {
   return sites.flatMap((site, index): Reading[] => {
     const { made, last } = reading
@@ -43,7 +52,7 @@ function readOn(reading: Reading, sites: readonly CallSite[], call: LessonCall):
       {
         made: own,
         last: site.isInFunction ? last : index,
-        oddity: reading.oddity + step + oddKeys(site, call) + takenAgain(site, call, made),
+        oddity: reading.oddity + step + oddKeys(site, call) + unseen(site) + takenAgain(site, call, made),
       },
     ]
   })
@@ -110,17 +119,24 @@ const isTool = (named: string, called: string) =>
 
 /** A list is gone through once: as many times as it has a value, that is taken from it. */
 function takenAgain(site: CallSite, call: LessonCall, made: CallsBySite): number {
-  const lists = site.inputs.filter(({ source }) => source.kind === 'call' && source.exact && source.path.includes('*'))
-  const isOdd = lists.some(({ path, source }) => {
-    if (source.kind !== 'call') return false
+  const isOdd = [...Map.groupBy(site.inputs, ({ path }) => path)].some(([path, inputs]) => {
+    const lists = inputs.flatMap(({ source }) => (source.kind === 'call' && source.exact ? [source] : []))
+    if (lists.length < inputs.length || !lists.every((source) => source.path.includes('*'))) return false
     const value = atPointer(call.args, path) as Json | undefined
-    const there = (made.get(source.node) ?? []).flatMap(({ result }) => placesOf(result, source.path, value)).length
+    const results = lists.flatMap((source) => (made.get(source.node) ?? []).map(({ result }) => ({ result, source })))
+    const there = results.flatMap(({ result, source }) => placesOf(result, source.path, value)).length
     const before = (made.get(site.id) ?? []).filter(({ args }) =>
       isDeepStrictEqual(atPointer(args, path), value),
     ).length
     return before >= there
   })
   return isOdd ? tookAgain : 0
+}
+
+/** A value that is seen to be handed on speaks for a place, one that may be computed does not. */
+function unseen({ inputs }: CallSite): number {
+  const paths = Map.groupBy(inputs, ({ path }) => path)
+  return [...paths.values()].filter((own) => own.every(({ source }) => !source.exact)).length * computedOnly
 }
 
 /** Keys that it would give and the call has not, and the other way round. */
@@ -134,6 +150,10 @@ function oddKeys({ inputs }: CallSite, { args }: LessonCall): number {
 /** Where a result has the value, at a pointer in which `*` is some member. */
 export function placesOf(result: Json | undefined, pattern: string, value: Json | undefined): string[] {
   if (result === undefined || value === undefined) return []
+  if (!pattern.includes('*')) {
+    const there = atPointer(result, pattern)
+    return there === value || (there !== undefined && isDeepStrictEqual(there, value)) ? [pattern] : []
+  }
   const wanted = JSON.stringify(value)
   const found: string[] = []
   const look = (here: Json | undefined, keys: string[], path: string): void => {

@@ -48,6 +48,7 @@ export const learnLimits = {
   /** Of one step of the fold: events of the home, and about how long it may take. */
   learnStepEventsMax: 64,
   learnStepMs: 8,
+  learnStepAloneMs: 80,
   /** How often the record is looked at for closed runs, and how long a process waits at its end. */
   learnLookMs: 500,
   learnCloseMsMax: 500,

@@ -15,7 +15,7 @@ export type LearningVerbs = {
 
 export function openLearningVerbs(store: Store, { learn }: Config): LearningVerbs {
   const withLearner = async <Value>(use: (learner: Learner) => Value | Promise<Value>): Promise<Value> => {
-    const learner = openLearner({ store, enabled: learn.enabled })
+    const learner = openLearner({ store, enabled: learn.enabled, isAlone: true })
     try {
       await learner.catchUp()
       return await use(learner)
