@@ -71,3 +71,23 @@ test('foresee() is not won by an intent that is stuffed with words, long, or sai
     }
   }
 })
+
+test('outcomesOf() foresees each intent once, and the first of a set that recurs also without its set', () => {
+  const run = (intent: string, ...tools: string[]) => ({ intent, subject: null, status: 'done', tools })
+  const unlike = [
+    run('refund an order', 'shop:refund'),
+    run('book a flight', 'air:book'),
+    run('mail a letter', 'mail:send'),
+  ]
+  const once = [...outcomesOf(openPastIntents(unlike), [])]
+  assert.deepEqual(
+    once.map(({ isRight }) => isRight),
+    [false, false, false],
+  )
+  const recurring = [...unlike, run('refund another order', 'shop:refund')]
+  const outcomes = [...outcomesOf(openPastIntents(recurring), [])]
+  assert.deepEqual(
+    outcomes.map(({ isRight }) => isRight),
+    [true, false, false, false, true],
+  )
+})

@@ -98,20 +98,24 @@ export type Outcome = { features: number[]; isRight: boolean }
 export type Confidence = { of(foreseen: Foreseen): number; outcomes: { confidence: number; isRight: boolean }[] }
 
 /**
- * The newest past intents, each foreseen without itself; and those that were the first of their set
- * of tools without all that used the set: an intent unlike all others is part of what a home sees,
- * as often as it was.
+ * The newest past intents, each foreseen without itself. An intent unlike all others is part of what
+ * a home sees: where a set of tools recurs, the first who used it is also foreseen without the
+ * others, as it came.
  */
 export function* outcomesOf(past: PastIntents, habits: readonly ToolHabit[]): Generator<Outcome> {
   const newest = past.all().slice(-limits.learnOutcomesMax)
   const before = past.all().slice(0, -limits.learnOutcomesMax)
   const sets = new Set(before.map(({ tools }) => keyOfSet(tools)))
+  const uses = new Map<string, number>()
+  for (const { tools, done, failed } of past.all()) {
+    uses.set(keyOfSet(tools), (uses.get(keyOfSet(tools)) ?? 0) + done + failed)
+  }
   for (const own of newest) {
     const intent = own.stems.join(' ')
     const without = (other: PastIntent) => other !== own || own.done + own.failed > 1
     yield outcome(foresee(intent, past, withoutIntent(habits, own), without), own)
     const key = keyOfSet(own.tools)
-    if (sets.has(key)) continue
+    if (sets.has(key) || uses.get(key) === 1) continue
     sets.add(key)
     const others = habits.filter(({ tools }) => !isSameSet(tools, own.tools))
     yield outcome(
