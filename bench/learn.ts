@@ -13,7 +13,12 @@ import { benchProvides, fitAllProvides } from './learn/provides.ts'
 import { isMet, printSection, type Section } from './learn/read.ts'
 import { benchReuse, fitAllReuse } from './learn/reuse.ts'
 
-const benches: { name: string; folder: string; run(folder: string): Section[]; fit?(folder: string): unknown }[] = [
+const benches: {
+  name: string
+  folder: string
+  run(folder: string): Section[] | Promise<Section[]>
+  fit?(folder: string): unknown
+}[] = [
   { name: 'flows', folder: 'traces', run: benchFlows, fit: fitAllFlows },
   { name: 'provides', folder: 'plans/nestools', run: benchProvides, fit: fitAllProvides },
   { name: 'plans', folder: 'plans/ultratool', run: benchPlans },
@@ -36,11 +41,12 @@ if (values.fit !== undefined) {
   const chosen = benches.filter(
     ({ name, folder: sub }) => existsSync(join(folder, sub)) && (values.only ?? name) === name,
   )
-  const sections = chosen.flatMap(({ run }) => {
-    const found = run(folder)
+  const sections: Section[] = []
+  for (const { run } of chosen) {
+    const found = await run(folder)
     if (!values.json) found.forEach(printSection)
-    return found
-  })
+    sections.push(...found)
+  }
   if (values.json) console.log(JSON.stringify(sections))
   const missed = sections.flatMap(({ bars }) => bars).filter((bar) => !isMet(bar))
   if (!values.json) console.log(`\n${missed.length === 0 ? 'every bar is met' : `${missed.length} bars MISSED`}`)

@@ -1,4 +1,7 @@
-/** Plans suggested from past ones: tools, links, ranking, calibration, beside the nearest plan. */
+/**
+ * Plans suggested from past ones, beside the nearest plan: tools, links, ranking and calibration of
+ * discover and execute, and of the planner, which takes seconds to fit.
+ */
 import { join } from 'node:path'
 import {
   calibrationError,
@@ -9,14 +12,16 @@ import {
   type SuggestedPlan,
   stemsOf,
 } from '#learn'
-import { readLines, type Section } from './read.ts'
+import { inProduct, wordsOfTools } from './in-product.ts'
+import { type Bar, readLines, type Section } from './read.ts'
 
 type Item = { id: string; name: string; desc?: string }
 type Line = { text: string; gold: string[]; links: { source: string; target: string }[] }
 type Case = PastPlan & { links: [number, number][] }
 
-/** Past plans that were seen, with the least node F1, link F1 and N@10. */
-const steps: { count: number; nodes?: number; links?: number; ndcg?: number; error?: number }[] = [
+/** The least node F1, link F1 and N@10 after so many past plans. */
+type Least = { nodes?: number; links?: number; ndcg?: number; error?: number }
+const steps: (Least & { count: number })[] = [
   { count: 100, nodes: 69, links: 38, ndcg: 87 },
   { count: 500 },
   { count: Infinity, nodes: 84, links: 60, ndcg: 95, error: 0.05 },
@@ -35,17 +40,27 @@ function ndcg(found: number[], gold: number[]): number {
   return gain / gold.slice(0, 10).reduce((sum, _, place) => sum + discount(place), 0)
 }
 
-type Suggest = (intent: string) => Omit<SuggestedPlan, 'confidence'>
+type Suggest = (intent: string) => Omit<SuggestedPlan, 'confidence'> & { confidence?: number }
 type Rank = (intent: string) => number[]
 
-function figuresOf(cases: Case[], suggest: Suggest, rank: Rank) {
-  const made = cases.map((one) => ({ one, plan: suggest(one.intent) }))
+async function figuresOf(
+  cases: Case[],
+  suggest: (intent: string) => ReturnType<Suggest> | Promise<SuggestedPlan>,
+  rank: Rank,
+) {
+  const made: { one: Case; plan: ReturnType<Suggest> }[] = []
+  for (const one of cases) made.push({ one, plan: await suggest(one.intent) })
   const set = (values: unknown[]) => new Set(values.map(String))
+  const isExact = ({ one, plan }: (typeof made)[number]) => f1(set(plan.tools), set(one.tools)) === 1
+  const outcomes = made.flatMap((each) =>
+    each.plan.confidence === undefined ? [] : [{ confidence: each.plan.confidence, isRight: isExact(each) }],
+  )
   return {
     nodes: 100 * mean(made.map(({ one, plan }) => f1(set(plan.tools), set(one.tools)))),
     links: 100 * mean(made.map(({ one, plan }) => f1(set(plan.links), set(one.links)))),
-    'exact set': 100 * mean(made.map(({ one, plan }) => Number(f1(set(plan.tools), set(one.tools)) === 1))),
+    'exact set': 100 * mean(made.map((each) => Number(isExact(each)))),
     'N@10': 100 * mean(cases.map((one) => ndcg(rank(one.intent), one.tools))),
+    ...(outcomes.length === 0 ? {} : { 'ECE %': 100 * calibrationError(outcomes) }),
   }
 }
 
@@ -73,7 +88,7 @@ function baselineOf(tools: KnownTool[], past: Case[]): { suggest: Suggest; rank:
   return { suggest: (intent) => nearest(intent)[0]!.plan, rank }
 }
 
-export function benchPlans(folder: string): Section[] {
+export async function benchPlans(folder: string): Promise<Section[]> {
   const place = join(folder, 'plans/ultratool')
   const items = readLines<Item>(join(place, 'corpus.jsonl'))
   const tools = items.map(({ id, name, desc = '' }) => ({ id, name, description: desc }))
@@ -85,26 +100,32 @@ export function benchPlans(folder: string): Section[] {
   })
   const learn = readLines<Line>(join(place, 'learn.jsonl')).map(toCase)
   const cases = readLines<Line>(join(place, 'try.jsonl')).map(toCase)
-  return steps.map(({ count, nodes, links, ndcg, error }): Section => {
+  const words = wordsOfTools(tools)
+  const sections: Section[] = []
+  for (const { count, ...least } of steps) {
     const past = learn.slice(0, count)
+    const product = inProduct(tools, past, words)
     const planner = learnPlans(tools, past)
     const baseline = baselineOf(tools, past)
-    const ours = figuresOf(cases, planner.suggest, (intent) => planner.rank(intent).map(({ tool }) => tool))
-    const outcomes = cases.map((one) => {
-      const { confidence, tools } = planner.suggest(one.intent)
-      return { confidence, isRight: f1(new Set(tools.map(String)), new Set(one.tools.map(String))) === 1 }
-    })
-    const ece = calibrationError(outcomes)
-    const bars = [
-      { what: 'node F1', value: ours.nodes, least: nodes },
-      { what: 'link F1', value: ours.links, least: links },
-      { what: 'N@10', value: ours['N@10'], least: ndcg },
-    ].flatMap(({ least, ...bar }) => (least === undefined ? [] : [{ ...bar, least }]))
+    const figures = {
+      product: await figuresOf(cases, product.suggest, product.rank),
+      planner: await figuresOf(cases, planner.suggest, (intent) => planner.rank(intent).map(({ tool }) => tool)),
+    }
     const rows = [
-      { name: 'copy nearest; words and vote', figures: figuresOf(cases, baseline.suggest, baseline.rank) },
-      { name: 'ours', figures: { ...ours, 'ECE %': 100 * ece } },
+      { name: 'copy nearest; words and vote', figures: await figuresOf(cases, baseline.suggest, baseline.rank) },
+      { name: 'ours: discover, execute', figures: figures.product },
+      { name: 'ours: planner, in no path yet', figures: figures.planner },
     ]
-    const calibrated = error === undefined ? [] : [{ what: 'ECE of the confidence', value: ece, most: error }]
-    return { title: `plans: after ${past.length} (${cases.length} intents)`, rows, bars: [...bars, ...calibrated] }
-  })
+    const bars = [...barsOf('discover, execute', figures.product, least), ...barsOf('planner', figures.planner, least)]
+    sections.push({ title: `plans: after ${past.length} (${cases.length} intents)`, rows, bars })
+  }
+  return sections
+}
+
+function barsOf(who: string, figures: Record<string, number>, { nodes, links, ndcg, error }: Least): Bar[] {
+  const least = { nodes, links, 'N@10': ndcg }
+  const bars = Object.entries(least).flatMap(([what, value]) =>
+    value === undefined ? [] : [{ what: `${what}, ${who}`, value: figures[what]!, least: value }],
+  )
+  return error === undefined ? bars : [...bars, { what: `ECE %, ${who}`, value: figures['ECE %']!, most: 100 * error }]
 }

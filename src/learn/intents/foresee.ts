@@ -98,9 +98,9 @@ export type Outcome = { features: number[]; isRight: boolean }
 export type Confidence = { of(foreseen: Foreseen): number; outcomes: { confidence: number; isRight: boolean }[] }
 
 /**
- * The newest past intents, each foreseen without itself. An intent unlike all others is part of what
- * a home sees: where a set of tools recurs, the first who used it is also foreseen without the
- * others, as it came.
+ * The newest past intents, each foreseen without itself. An intent unlike all others is part of
+ * what a home sees: where a set of tools recurs, the first who used it is also foreseen without
+ * the others, as it came.
  */
 export function* outcomesOf(past: PastIntents, habits: readonly ToolHabit[]): Generator<Outcome> {
   const newest = past.all().slice(-limits.learnOutcomesMax)
