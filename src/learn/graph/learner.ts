@@ -19,8 +19,8 @@ type LearnStatus = {
 }
 
 export type Learner = {
-  /** Until everything that is on the record is folded; how many events of the home were read. */
-  catchUp(signal?: AbortSignal): Promise<number>
+  /** Folds what is on the record; false where it ended before all was. */
+  catchUp(signal?: AbortSignal, stepsMax?: number): Promise<boolean>
   knowledge(): Knowledge
   status(): LearnStatus
   /** Makes everything again from the record. */
@@ -46,22 +46,19 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
 
   const ahead = readAhead(store)
   const stepMs = isAlone ? limits.learnStepAloneMs : limits.learnStepMs
-  const catchUp = async (signal?: AbortSignal): Promise<number> => {
-    let events = 0
-    while (signal?.aborted !== true) {
-      const read = step(rows, ahead, stepMs)
-      if (read === 0) break
-      events += read
+  const catchUp = async (signal?: AbortSignal, stepsMax = Number.POSITIVE_INFINITY): Promise<boolean> => {
+    for (let steps = 0; steps < stepsMax && signal?.aborted !== true; steps++) {
+      if (step(rows, ahead, stepMs) === 0) return true
       await nextTurn() // between steps this process does what it was started for
     }
-    return events
+    return false
   }
   const rebuild = async (signal?: AbortSignal) => {
     begin(rows, store)
     await catchUp(signal)
   }
   return {
-    catchUp: (signal) => (enabled ? catchUp(signal) : Promise.resolve(0)),
+    catchUp: (signal, stepsMax) => (enabled ? catchUp(signal, stepsMax) : Promise.resolve(true)),
     knowledge,
     status: () => statusOf(rows, store, enabled),
     rebuild,

@@ -49,6 +49,10 @@ export const learnLimits = {
   learnStepEventsMax: 64,
   learnStepMs: 8,
   learnStepAloneMs: 80,
+  /** A process whose event loop has more to do than this folds one step in so many looks. */
+  learnBusyPercent: 30,
+  learnBusyLooks: 3,
+  learnIdleSteps: 25,
   /** How often the record is looked at for closed runs, and how long a process waits at its end. */
   learnLookMs: 500,
   learnCloseMsMax: 500,

@@ -1,6 +1,7 @@
 /**
  * Follows the record for learning, beside whatever this process does: looks at it now and then, and
- * once more before the process ends. What fails is told once, and tried again at the next look.
+ * once more before the process ends. While calls keep the process busy it folds a little at a time,
+ * so that they do not pay for it. What fails is told once, and tried again at the next look.
  */
 import { Adviser, type Learner, noAdviser, openLearner } from '#learn'
 import { abortable, type Config, limits, toAppError } from '#model'
@@ -19,19 +20,23 @@ export function followRecord(
   const leaving = new AbortController()
   let looking: Promise<void> | null = null
   let isTold = false
-  const look = async (signal: AbortSignal) => {
+  const look = async (signal: AbortSignal, stepsMax?: number) => {
     try {
-      await learner.catchUp(signal)
-      if (learn.enabled && !signal.aborted) await abortable(folded(signal), signal)
+      const isFolded = await learner.catchUp(signal, stepsMax)
+      if (learn.enabled && isFolded && !signal.aborted) await abortable(folded(signal), signal)
       isTold = false
     } catch (error) {
       if (!isTold) log(`Cannot learn from the record, and will try again: ${toAppError(error).message}`)
       isTold = true
     }
   }
+  const pace = openPace()
   const timer = setInterval(() => {
-    looking ??= look(leaving.signal).finally(() => {
+    const stepsMax = looking === null ? pace.steps() : 0
+    if (stepsMax === 0) return
+    looking = look(leaving.signal, stepsMax).finally(() => {
       looking = null
+      pace.looked()
     })
   }, limits.learnLookMs).unref()
   return {
@@ -44,6 +49,28 @@ export function followRecord(
       await learner.close()
     },
   }
+}
+
+/**
+ * How many steps of the fold a look may make: many where the process had little to do since the one
+ * before, else one in every few looks. What a look itself takes does not count.
+ */
+function openPace(): { steps(): number; looked(): void } {
+  let last = performance.eventLoopUtilization()
+  let passed = 0
+  const looked = () => {
+    last = performance.eventLoopUtilization()
+  }
+  const steps = () => {
+    const { utilization } = performance.eventLoopUtilization(last)
+    looked()
+    passed += 1
+    const isBusy = 100 * utilization > limits.learnBusyPercent
+    if (isBusy && passed < limits.learnBusyLooks) return 0
+    passed = 0
+    return isBusy ? 1 : limits.learnIdleSteps
+  }
+  return { steps, looked }
 }
 
 /** Reads what was learned; nothing where learning is switched off. */
