@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '#model'
-import { openSpace, workspace } from '#test'
+import { caller, openSpace, workspace } from '#test'
 import { connect } from '#test/gateway'
 import { serveHttp } from './gateway.ts'
 
@@ -55,4 +55,22 @@ test('discover through the door names the server that is still starting, and fin
   const discover = await door(t, { late })
   const { status, results, silent } = await discover({ intent: 'add a number to a counter' })
   assert.deepEqual([status, results[0]?.id, silent], ['found', 'fx:add', ['late']])
+})
+
+test('discover in a home without servers calls no built-in tool fit that shares a word by chance', async (t) => {
+  const space = workspace(t)
+  writeFileSync(space.file, '{}')
+  const verbs = await openSpace(space)
+  const statusOf = async (intent: string) => (await verbs.discover({ intent }, caller)).status
+  for (const intent of [
+    'show me what is inside package.json',
+    'which files are in the downloads folder?',
+    'which tables does the database have?',
+    'compress this file',
+    'what is the time now in New York?',
+    'forget everything about Bob',
+  ])
+    assert.notEqual(await statusOf(intent), 'found', intent)
+  assert.equal(await statusOf('start the python script train.py'), 'found')
+  assert.equal(await statusOf('create a task under a mission'), 'found')
 })

@@ -42,7 +42,12 @@ const model = {
 }
 /** More likely than not; and so unlikely that it is not worth a look. */
 const foundMin = 0.5
-const unsureMin = 0.118
+const unsureMin = 0.106
+/**
+ * A catalogue of fewer tools counts as one of so many: among few tools chance matches are rarer,
+ * but what is asked for is more rarely there at all, so that a match proves no more.
+ */
+const toolsMin = 64
 /** What a tool loses for each unit of evidence that it has less than the best. */
 const behindSlope = 4.99
 /** Less than the score of a tool that is called by its name, or nearly. */
@@ -73,7 +78,7 @@ export function featuresOf({
   best,
   coverage,
 }: Occasion): Record<Exclude<keyof typeof model, 'base'>, number> {
-  return { evidence: best, tools: Math.log(tools), words: Math.log(words + 1), ...coverage }
+  return { evidence: best, tools: Math.log(Math.max(tools, toolsMin)), words: Math.log(words + 1), ...coverage }
 }
 
 function bestLogit(occasion: Occasion): number {

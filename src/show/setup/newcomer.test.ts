@@ -58,6 +58,11 @@ test('what cannot be found is said with the command that lists what can', async 
   assert.match(await told('audit', 'show', 'nope'), /"metier runs" lists the runs/)
   assert.match(await told('artifact', 'get', 'nope'), /"metier artifacts" lists them/)
   assert.match(await told('policy', 'explain', 'fs:x'), /"metier tools" lists them/)
+  const runs = await metier(space, ['runs', '--home', space.home])
+  assert(runs.stdout.includes(`Nothing ran yet in the home ${space.home}.`), 'a home that was not meant is seen')
+  const blank = await metier(space, ['discover', ' '])
+  assert.equal(blank.code, 2)
+  assert.match(blank.stderr, /say in a few words what you want to do/)
   assert.match(await told('call', 'nocolon'), /a tool is named server:name; "metier tools" lists them/)
 })
 

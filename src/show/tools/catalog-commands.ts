@@ -13,6 +13,7 @@ import {
   jsonArgument as readJson,
   strong,
   table,
+  UsageError,
   warn,
 } from '#show/cli'
 import { discoverText, toolDiffText } from '#show/text'
@@ -28,8 +29,10 @@ export const catalogCommands: Record<string, Command> = {
     run: async ({ verbs, words, options, caller, json, print, note, config }) => {
       const { server, schemas } = options
       const limit = numberOption(options, 'limit', 1, limits.discoverLimitMax)
+      const intent = words.join(' ')
+      if (intent.trim() === '') throw new UsageError('say in a few words what you want to do: metier discover INTENT')
       const input = {
-        intent: words.join(' '),
+        intent,
         ...(limit === undefined ? {} : { limit }),
         ...(server === undefined ? {} : { filter: { server } }),
         ...(schemas === undefined ? {} : { schemas }),
