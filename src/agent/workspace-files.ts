@@ -25,7 +25,7 @@ async function openFolder(root: string, parts: readonly string[], makes: boolean
       folder = next
     } catch (error) {
       await folder.close()
-      if (codeOf(error) === 'ENOENT') return undefined
+      if (codeOf(error) === 'ENOENT' && !makes) return undefined
       throw notPlain(parts.join('/'), error)
     }
   }
@@ -104,7 +104,9 @@ async function keep(folder: FileHandle, name: string, there: Buffer): Promise<st
 
 async function replace(folder: FileHandle, name: string, bytes: Uint8Array): Promise<void> {
   const draft = below(folder, `.${newId()}.new`)
-  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644).catch((error: unknown) => {
+    throw notPlain(name, error)
+  })
   try {
     await file.writeFile(bytes)
     await file.sync()
@@ -155,11 +157,12 @@ function tooMany(root: string): AppError {
   return new AppError('SANDBOX_SETUP_FAILED', message, { entriesMax: limits.workspaceEntriesMax })
 }
 
-/** A link or a file stands where a folder should be. */
+/** What stands in the way of a write, as the model may read it. */
 function notPlain(path: string, error: unknown): Error {
   const code = codeOf(error)
   if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EISDIR' || code === 'ENXIO')
     return refused(path, 'leads through a link, or through what is no folder')
+  if (code === 'ENOENT') return refused(path, 'leads through a folder that is gone')
   if (code === 'ENOSPC') return new AppError('STORE_FULL', `Cannot write ${path}: the disk is full`, {}, error)
   return error as Error
 }

@@ -1,8 +1,18 @@
 /** Files of a workspace: what a model may write, and that no link leads out of it. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '#model'
 import { temporaryFolder } from '#test'
 import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
@@ -109,4 +119,37 @@ test('more than can be masked or looked at is refused', async (t) => {
   const root = realpathSync(temporaryFolder(t))
   for (let n = 0; n < limits.workspaceHiddenMax - 2; n++) writeFileSync(join(root, `.env.${n}`), '')
   await assert.rejects(hiddenIn(root, []), { code: 'SANDBOX_SETUP_FAILED', context: { hiddenMax: 500 } })
+})
+
+test('a folder that is swapped for a link while files are written never leads out', async (t) => {
+  const [root, outside] = [temporaryFolder(t), temporaryFolder(t)]
+  mkdirSync(join(root, 'real'))
+  symlinkSync(outside, join(root, 'link'))
+  let isOver = false
+  const swapping = (async () => {
+    for (let n = 0; !isOver; n++) {
+      try {
+        rmSync(join(root, 'way'), { recursive: true, force: true })
+        if (n % 2 === 0) symlinkSync(outside, join(root, 'way'))
+        else mkdirSync(join(root, 'way'))
+      } catch {
+        // The writer was there first: it is swapped in the next round.
+      }
+      await pause(n % 4)
+    }
+  })()
+  const outcomes = new Set<string>()
+  for (let n = 0; n < 300; n++) {
+    const done = write(root, `way/deep/${n}.txt`, 'x').then(
+      () => 'written',
+      (error: NodeJS.ErrnoException) => String(error.code),
+    )
+    outcomes.add(await done)
+  }
+  isOver = true
+  await swapping
+  assert.deepEqual(readdirSync(outside), [])
+  // How many of them get through is a matter of luck; nothing else may come of one.
+  outcomes.delete('written')
+  assert.deepEqual([...outcomes], ['PERMISSION_DENIED'])
 })
