@@ -1,6 +1,6 @@
 /**
  * The words of every tool as numbers: each counts by its stem, so that "store" is nearer to "store"
- * than to "stored" also as it is written, and a little by its kin.
+ * than to "stored" also as it is written, and a little by its synonyms.
  */
 import { wordWeight } from './common-words.ts'
 import { StringTable, type TableParts } from './string-table.ts'
@@ -8,7 +8,7 @@ import { synonymGroup } from './synonyms.ts'
 import { contentWords, isStopWord, stemOf, tokenize, withoutContractions } from './tokenize.ts'
 
 const writtenShare = 0.2
-const kinShare = 0.2
+const synonymShare = 0.2
 
 /** The forms of a word, of which each tool has those of all its words. */
 type Forms = readonly number[]
@@ -17,7 +17,7 @@ type Forms = readonly number[]
 export type VocabularyParts = {
   forms: TableParts
   stems: TableParts
-  kin: Map<string, number>
+  synonyms: Map<string, number>
   weights: Float64Array
 }
 
@@ -25,17 +25,17 @@ export class Vocabulary {
   /** Null for small words, which count for nothing. */
   #forms = new Map<string, Forms | null>()
   #stems = new Map<string, number>()
-  #kin = new Map<string, number>()
+  #synonyms = new Map<string, number>()
   /** By form: how much it counts beside others. */
   weights: number[] = []
 
   /** What was read from disk; the maps hold what was added since. */
   #stored: { forms: StringTable; stems: StringTable } | null = null
 
-  static of({ forms, stems, kin, weights }: VocabularyParts): Vocabulary {
+  static of({ forms, stems, synonyms, weights }: VocabularyParts): Vocabulary {
     const vocabulary = new Vocabulary()
     vocabulary.#stored = { forms: new StringTable(forms), stems: new StringTable(stems) }
-    vocabulary.#kin = kin
+    vocabulary.#synonyms = synonyms
     vocabulary.weights = [...weights]
     return vocabulary
   }
@@ -46,7 +46,7 @@ export class Vocabulary {
     return {
       forms: StringTable.of([...(forms?.entries() ?? []), ...added]).parts,
       stems: StringTable.of([...(stems?.entries() ?? []), ...this.#stems]).parts,
-      kin: this.#kin,
+      synonyms: this.#synonyms,
       weights: Float64Array.from(this.weights),
     }
   }
@@ -73,7 +73,7 @@ export class Vocabulary {
   find(text: string): number[] {
     const found = contentWords(text).flatMap((word): (number | undefined)[] => {
       const root = stemOf(word)
-      return [...(this.#formsOf(word) ?? [this.#stemOf(root), this.#kin.get(synonymGroup(root) ?? '')])]
+      return [...(this.#formsOf(word) ?? [this.#stemOf(root), this.#synonyms.get(synonymGroup(root) ?? '')])]
     })
     return [...new Set(found)].filter((form) => form !== undefined)
   }
@@ -101,11 +101,11 @@ export class Vocabulary {
     }
     const root = stemOf(word)
     const share = wordWeight(root)
-    const kin = synonymGroup(root)
+    const group = synonymGroup(root)
     const forms = [
       this.#stemOf(root) ?? this.#form(this.#stems, root, (1 - writtenShare) * share),
       this.weights.push(writtenShare * share) - 1,
-      ...(kin === undefined ? [] : [this.#form(this.#kin, kin, kinShare)]),
+      ...(group === undefined ? [] : [this.#form(this.#synonyms, group, synonymShare)]),
     ]
     this.#forms.set(word, forms)
     return forms

@@ -48,22 +48,22 @@ export const demo: Command = {
   does: 'a tour without key or configuration: discover, execute, approve, crash, resume, an agent, verify',
   words: [0, 0],
   run: async (context) => {
-    const stage = build()
-    const verbs = await openVerbs(stage.config, context.surroundings)
-    const seen = await Promise.race([tour(context, stage, verbs), interruption(context.signal)]).finally(() =>
+    const demo = build()
+    const verbs = await openVerbs(demo.config, context.surroundings)
+    const seen = await Promise.race([tour(context, demo, verbs), interruption(context.signal)]).finally(() =>
       verbs.close(),
     )
     // Whoever leaves in the middle is left with nothing.
-    if (seen === null) rmSync(stage.folder, { recursive: true, force: true, maxRetries: 5 })
+    if (seen === null) rmSync(demo.folder, { recursive: true, force: true, maxRetries: 5 })
     else if (context.json) context.print(JSON.stringify(seen))
     return seen === null ? exit.interrupted : exit.done
   },
 }
 
-type Stage = { folder: string; book: string; file: string; config: Config }
+type DemoShop = { folder: string; book: string; file: string; config: Config }
 
 /** A shop that may not refund without asking, and a post that may ship without. */
-function build(): Stage {
+function build(): DemoShop {
   const folder = mkdtempSync(join(tmpdir(), 'metier-demo-'))
   const book = join(folder, 'book.jsonl')
   const file = join(folder, 'metier.json')
@@ -83,7 +83,7 @@ function build(): Stage {
   }
 }
 
-async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonObject> {
+async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<JsonObject> {
   const { caller } = context
   const say = context.json ? () => {} : context.print
   const show = (title: string, ...lines: string[]) =>
@@ -91,7 +91,7 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
   const run = (intent: string, code: string) =>
     verbs.execute({ intent, implementation: { type: 'code', code } }, caller)
 
-  say(`A shop with three orders and its post, as real MCP servers. Everything happens in ${stage.folder}`)
+  say(`A shop with three orders and its post, as real MCP servers. Everything happens in ${demo.folder}`)
   const found = await verbs.discover({ intent: 'give money back to a customer', limit: 1 }, caller)
   const best = (found.results as { id: string; input: string; effect: string }[])[0]
   show('1. discover', '“give money back to a customer”', `→ ${best?.id} ${best?.input}, effect: ${best?.effect}`)
@@ -111,7 +111,7 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
   const denial = 'You said no: the program got APPROVAL_DENIED, and nothing was refunded.'
   say(approved.status === 'done' ? `  → ${JSON.stringify(approved.result)}` : `  ${denial}`)
 
-  const killed = await crash(stage, verbs)
+  const killed = await crash(demo, verbs)
   show('4. crash', ...program(shipProgram), `kill -9 while order 2 is with the post: the run is ${killed.status}`)
 
   const doubt = must(await verbs.resume(String(killed.run), caller), 'uncertain')
@@ -120,26 +120,26 @@ async function tour(context: Context, stage: Stage, verbs: Verbs): Promise<JsonO
     '5. resume',
     `call ${call!.call}, ${call!.tool} ${JSON.stringify(call!.args)}, was sent and not answered: it is not sent again,`,
   )
-  say(`  someone who knows is asked. The shop's own book says: ${bookOf(stage).join(', ')}.`)
+  say(`  someone who knows is asked. The shop's own book says: ${bookOf(demo).join(', ')}.`)
   const value = { order: 2, did: 'ship', times: 1 }
   const settled = must(await verbs.settle(String(killed.run), call!.call, { how: 'done', value }, caller, true), 'done')
   say(
     `  ${faint(`metier run settle … --call ${call!.call} --done '${JSON.stringify(value)}'`)}\n  → ${JSON.stringify(settled.result)}`,
   )
-  say(`  The book now: ${bookOf(stage).join(', ')}. Nothing twice.`)
+  say(`  The book now: ${bookOf(demo).join(', ')}. Nothing twice.`)
 
-  const pursued = must(await pursue(stage, verbs, caller), 'done')
+  const pursued = must(await pursue(demo, verbs, caller), 'done')
   const { text } = (await verbs.result({ run: pursued.run }, caller)).value as { text: string }
-  const files = await booksOf(stage, verbs, String(pursued.run))
+  const files = await booksOf(demo, verbs, String(pursued.run))
   const goal = '“Which orders are late?”, with a model whose answers are written down beforehand'
   show('6. agent', goal, `→ ${text}`, faint(`${good('✓')} ${files} are as recorded`))
 
   const ledger = await verbs.ledger()
   if (ledger.ok !== true) throw new AppError('LEDGER_BROKEN', `Cannot verify the record: ${ledger.reason}`, {})
   show('7. verify', `${good('✓')} ${ledger.events} events, each hashed with the one before`)
-  show('Look around', `cd ${stage.folder}`, ...lookAround(String(killed.run), String(pursued.run)))
+  show('Look around', `cd ${demo.folder}`, ...lookAround(String(killed.run), String(pursued.run)))
   return {
-    folder: stage.folder,
+    folder: demo.folder,
     discover: best?.id ?? null,
     execute: read,
     approve: approved,
@@ -157,7 +157,7 @@ function lookAround(run: string, session: string): string[] {
 }
 
 /** A session of the agent, in the folder of the tour. */
-async function pursue({ folder, config }: Stage, verbs: Verbs, caller: Context['caller']): Promise<ExecuteAnswer> {
+async function pursue({ folder, config }: DemoShop, verbs: Verbs, caller: Context['caller']): Promise<ExecuteAnswer> {
   const answers = join(folder, 'model.json')
   writeFileSync(answers, JSON.stringify(modelAnswers))
   const goal = 'Which orders are late?'
@@ -167,7 +167,7 @@ async function pursue({ folder, config }: Stage, verbs: Verbs, caller: Context['
 }
 
 /** The files that the session keeps in the folder; none of them may differ from the record. */
-async function booksOf({ config }: Stage, verbs: Verbs, session: string): Promise<string> {
+async function booksOf({ config }: DemoShop, verbs: Verbs, session: string): Promise<string> {
   const { readSession, sessionKit, verifySession } = await import('#agent')
   await sessionKit.writeBooks(verbs, session)
   const difference = await verifySession(await readSession(verbs, session), () => openArtifacts(config))
@@ -200,7 +200,7 @@ function must(answer: ExecuteAnswer, status: string): ExecuteAnswer {
 }
 
 /** Another process runs the program and is killed in the middle of its second effect. */
-async function crash({ file, book, config }: Stage, verbs: Verbs): Promise<JsonObject> {
+async function crash({ file, book, config }: DemoShop, verbs: Verbs): Promise<JsonObject> {
   const before = bookLines(book)
   const child = spawn(
     programPath,
@@ -229,7 +229,7 @@ function bookLines(book: string): number {
   return existsSync(book) ? readFileSync(book, 'utf8').split('\n').length - 1 : 0
 }
 
-function bookOf({ book }: Stage): string[] {
+function bookOf({ book }: DemoShop): string[] {
   const entries = readFileSync(book, 'utf8').split('\n').filter(Boolean)
   return entries
     .map((line) => JSON.parse(line) as { did: string; order: number })
