@@ -12,6 +12,7 @@ export {
   fixedPlaces,
   type HomeCapabilities,
   idOf,
+  interventionOf,
   type KnownShape,
   openCapabilities,
   posteriorOf,

@@ -24,12 +24,17 @@ export type Engine = {
    * ends with the same result, values compared. Nothing is called, and no run begins.
    */
   rehearse(run: RunId, source: CapabilitySource, args: Json): Promise<ReplayCheck>
+  /** What another source would have made of it, with the answers that it got. Nothing is called. */
+  attempt(run: RunId, source: CapabilitySource, args: Json): Promise<Attempt>
   activeRun(run: RunId): ActiveRun | undefined
   /** Whether there is a run under way here, or about to be. */
   isBusy(): boolean
   /** Lets go of every run, so that it can be taken up elsewhere. */
   close(): Promise<void>
 }
+
+/** What another source would have made of a run: what failed went well, or the other way round. */
+export type Attempt = 'repair' | 'regression' | 'tie' | 'unknown'
 
 export type ActiveRun = {
   run: RunId

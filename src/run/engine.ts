@@ -3,6 +3,7 @@ import type { RunId } from '#model'
 import { catalogQueue } from '#run/calls'
 import { openStanding } from '#run/policy'
 import { type AskedRequest, isSameRequest, noCapabilities, startByKey, withPlan } from '#run/start'
+import { attemptRun } from './attempt-run.ts'
 import { type Conduct, conductRun } from './conduct-run.ts'
 import { type EngineContext, startedJournalOf } from './engine-context.ts'
 import type { Engine, EngineParts } from './engine-parts.ts'
@@ -33,6 +34,7 @@ export function openEngine(parts: EngineParts): Engine {
     fork: (run, at, args, actor) => forkRun(context, { run, at, args, actor }, conduct),
     replay: (run) => replayRun(context, run),
     rehearse: (run, source, args) => rehearseRun(context, run, source, args),
+    attempt: (run, source, args) => attemptRun(context, run, source, args),
     activeRun: (run) => runs.active.get(run),
     isBusy: runs.isBusy,
     close: runs.close,

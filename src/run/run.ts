@@ -43,7 +43,7 @@ export {
   sliceProgram,
   structureOf,
 } from '#run/structure'
-export type { ActiveRun, Engine, EngineParts } from './engine-parts.ts'
+export type { ActiveRun, Attempt, Engine, EngineParts } from './engine-parts.ts'
 export { type MayCall, namedBy, type Preview, previewOf, type RecordedPlan } from './preview.ts'
 
 /** openEngine() and its parts. */

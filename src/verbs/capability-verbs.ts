@@ -1,8 +1,9 @@
 /** Capabilities as people look at them and decide about them; each word is on the home's chain. */
-import { type Capability, idOf, posteriorOf } from '#learn'
+import { type Capability, idOf, interventionOf, posteriorOf } from '#learn'
 import { AppError, type Json, type JsonObject, parseCapabilityId, type RunId, type Stored } from '#model'
 import { exportedCapability, importedCapability } from './capability-files.ts'
 import type { CapabilityVerbs } from './contract.ts'
+import { openJudge } from './judge-capabilities.ts'
 import {
   decideCapability,
   type LearnedFacts,
@@ -13,6 +14,7 @@ import {
 
 export function openCapabilityVerbs(parts: LearningParts): CapabilityVerbs {
   const { store, capabilities } = parts
+  const judge = openJudge(parts)
   let seen: LearnedFacts | null = null
   const newestOf = (name: string) => capabilities.all().findLast((one) => one.name === name)
   const find = (id: string): Capability => {
@@ -28,7 +30,11 @@ export function openCapabilityVerbs(parts: LearningParts): CapabilityVerbs {
       const newest = capabilities.all().filter((one) => newestOf(one.name) === one)
       return newest.filter((one) => status === undefined || one.status === status).map((one) => listed(parts, one))
     },
-    capability: (id) => shown(parts, find(id)),
+    capability(id) {
+      const one = find(id)
+      const { isHarmful: _, ...judged } = interventionOf(judge.verdictsOn(one))
+      return { ...shown(parts, one), judged }
+    },
     async verifyCapability(id) {
       const one = find(id)
       return { id: idOf(one), ...(await verifyCapability(parts, one, false)) }
@@ -48,7 +54,7 @@ export function openCapabilityVerbs(parts: LearningParts): CapabilityVerbs {
     async learnCapabilities(isServing, signal) {
       const facts = parts.facts()
       if (facts === seen) return []
-      const learned = await learnCapabilities(parts, isServing, signal)
+      const learned = await learnCapabilities(parts, { isServing, judge }, signal)
       seen = facts
       return learned
     },

@@ -31,6 +31,7 @@ import {
 import type { Store } from '#record'
 import type { Engine } from '#run'
 import type { HomeSecrets } from './capability-files.ts'
+import type { Judge, Judging } from './judge-capabilities.ts'
 
 /** What was folded from the record. */
 export type LearnedFacts = {
@@ -48,6 +49,7 @@ export type LearningParts = {
   capabilities: HomeCapabilities
   facts: () => LearnedFacts
   secrets?: () => HomeSecrets
+  judging: Judging
 }
 
 type Verification = { ok: boolean; why: string | null; how: ('rehearsed' | 'executed')[]; runs: string[] }
@@ -55,7 +57,7 @@ type Verification = { ok: boolean; why: string | null; how: ('rehearsed' | 'exec
 /** `isServing`: what only reads is also executed for real. Answers with what it learned. */
 export async function learnCapabilities(
   parts: LearningParts,
-  isServing: boolean,
+  { isServing, judge }: { isServing: boolean; judge: Judge },
   signal?: AbortSignal,
 ): Promise<string[]> {
   const { store, capabilities, facts } = parts
@@ -71,6 +73,7 @@ export async function learnCapabilities(
   }
   for (const body of capabilitiesToDemote(capabilities.all(), usesOf))
     await store.appendHome('capability.changed', body)
+  for (const body of await judge.look(signal)) await store.appendHome('capability.changed', body)
   return learned.map(({ capability, version }) => idOf({ name: capability, version }))
 }
 

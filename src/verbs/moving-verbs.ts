@@ -46,7 +46,8 @@ export async function openMovingVerbs(
   const { catalog, engine } = generations
   const facts = () => beside.learner.knowledge()
   const secrets = () => ({ known: generations.config().knownSecrets, patterns: generations.config().record.secrets })
-  const learning = openCapabilityVerbs({ store, engine, catalog, capabilities, facts, secrets })
+  const judging = { adviser, servers: () => new Set(Object.keys(catalog.digests())), runs: () => facts().runs }
+  const learning = openCapabilityVerbs({ store, engine, catalog, capabilities, facts, secrets, judging })
   const leaving = new AbortController()
   const parts = partsOf(store, generations, adviser, leaving.signal)
   let closing: Promise<void> | undefined

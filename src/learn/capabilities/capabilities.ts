@@ -12,6 +12,7 @@ export {
   type RunCall,
   reachOf,
 } from './decide-capabilities.ts'
+export { interventionOf } from './intervention.ts'
 export { fixedPlaces, shapeOfSource } from './lifted-shape.ts'
 export { argumentsOfRun } from './make-capability.ts'
 export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'

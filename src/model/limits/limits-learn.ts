@@ -9,6 +9,11 @@ export const learnLimits = {
   /** Demoted after so many failures, where its rate of success is likely below this. */
   capabilityFailuresMin: 3,
   capabilityRatePercentMin: 50,
+  /** Demoted as well where repairs less regressions are likely below this share of past runs. */
+  capabilityNetPercentMin: -33,
+  /** Past runs that are looked at together, and that a judgement is made of. */
+  capabilityJudgedRunsMax: 20,
+  attemptCallsMax: 200,
   /** Of one that is executed to verify it. */
   capabilityVerifyCallsMax: 20,
   /** Of one in a file, with its fixtures. */
