@@ -7,12 +7,11 @@ export { applyToCapabilities, type Capability, capabilityEvents, idOf } from './
 export {
   capabilitiesToDemote,
   capabilitiesToLearn,
+  interventionOf,
   type KnownShape,
   posteriorOf,
   type RunCall,
   reachOf,
 } from './decide-capabilities.ts'
-export { interventionOf } from './intervention.ts'
-export { fixedPlaces, shapeOfSource } from './lifted-shape.ts'
-export { argumentsOfRun } from './make-capability.ts'
+export { argumentsOfRun, fixedPlaces, shapeOfSource } from './make-capability.ts'
 export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'

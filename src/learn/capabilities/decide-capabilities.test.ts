@@ -1,7 +1,14 @@
 /** How many capabilities a record teaches: as many as it has habits, however often they ran. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { capabilitiesToLearn, type KnownShape, openCapabilities, openLearner, type RunCall } from '#learn'
+import {
+  capabilitiesToLearn,
+  interventionOf,
+  type KnownShape,
+  openCapabilities,
+  openLearner,
+  type RunCall,
+} from '#learn'
 import type { Store } from '#record'
 import { closeSample, openSample } from '#test'
 
@@ -100,4 +107,23 @@ test('capabilitiesToLearn() takes the same words about other tools for another h
     learned.map(({ capability, version }) => `${capability}@${version}`),
     ['tidy_up@1', 'tidy_up_2@1'],
   )
+})
+
+const judged = (repairs: number, regressions: number, ties: number, unknown = 0) =>
+  interventionOf([
+    ...Array(repairs).fill('repair'),
+    ...Array(regressions).fill('regression'),
+    ...Array(ties).fill('tie'),
+    ...Array(unknown).fill('unknown'),
+  ])
+
+test('interventionOf() is against what breaks more than it repairs, and never after two runs', () => {
+  assert.equal(judged(0, 2, 0).isHarmful, false)
+  assert.equal(judged(0, 3, 0).isHarmful, true)
+  assert.equal(judged(0, 3, 7).isHarmful, true)
+  assert.equal(judged(0, 3, 17).isHarmful, false)
+  assert.equal(judged(6, 3, 11).isHarmful, false)
+  assert.equal(judged(0, 0, 0, 20).isHarmful, false)
+  assert.deepEqual([judged(1, 2, 3, 4).judged, judged(1, 2, 3, 4).abstentions], [6, 4])
+  assert.ok(judged(5, 0, 0).lower > judged(0, 0, 5).lower && judged(0, 0, 5).lower > judged(0, 5, 0).lower)
 })

@@ -4,8 +4,7 @@ import { test } from 'node:test'
 import type { Json } from '#model'
 import { canonicalOf } from '#run'
 import { prepareProgram } from '#sandbox'
-import { argumentsOfRun, draftOf } from './make-capability.ts'
-import { nameFor } from './name-capability.ts'
+import { argumentsOfRun, draftOf, nameFor } from './make-capability.ts'
 
 const shaped = (intent: string, code: string, args: Json = {}) => ({
   run: intent,

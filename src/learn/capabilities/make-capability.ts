@@ -4,7 +4,8 @@
  * one is lifted, and no value with one becomes a default.
  */
 
-import { isBinding } from '#learn/lessons'
+import { isBinding, type PlanShape, shapeOfPlan } from '#learn/lessons'
+import { isSmallWord } from '#learn/text'
 import {
   type CapabilitySource,
   type DagTask,
@@ -14,11 +15,13 @@ import {
   limits,
   programClosing,
   programOpening,
+  sha256,
   toText,
 } from '#model'
 import { type CanonicalProgram, canonicalOf } from '#run'
 import { prepareProgram } from '#sandbox'
 import {
+  expressionOf,
   hasSecret,
   isSecret,
   type LiftedText,
@@ -138,7 +141,7 @@ function liftGraph(code: string, runs: readonly ShapedRun[], taken: string[]): M
 }
 
 /** As a graph has parameters inside of texts. */
-export const templateOf = (pieces: LiftedText['pieces']) =>
+const templateOf = (pieces: LiftedText['pieces']) =>
   pieces.map((piece) => (typeof piece === 'string' ? piece : `{{$args/${piece.parameter}}}`)).join('')
 
 /** In the order in which a graph's shape has them: tasks as they stand, members by name. */
@@ -195,4 +198,86 @@ function typeOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value
+}
+
+/**
+ * The shape that a procedure was lifted from, read from its source: with a literal in each place of
+ * a parameter it is the program that ran. So a source that says that it comes from some shape can
+ * be held against it. Null where it cannot be read.
+ */
+export function shapeOfSource(source: CapabilitySource, lifted: Lifted): PlanShape | null {
+  const key = sha256(toText([source, lifted.texts ?? []]))
+  if (source.type === 'code') return shapeOfPlan({ kind: 'code', code: unlifted(source.code, lifted) }, key)
+  const templates = new Set((lifted.texts ?? []).map(({ pieces }) => templateOf(pieces)))
+  const names = new Set(Object.keys(lifted.lifted ?? {}).map((name) => `/${name}`))
+  const fill = (value: unknown): unknown => {
+    if (typeof value === 'string') return templates.has(value) ? '' : value
+    if (Array.isArray(value)) return value.map(fill)
+    if (!isObject(value)) return value
+    if (typeof value.$args === 'string' && names.has(value.$args)) return ''
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member)]))
+  }
+  const tasks = source.tasks.map((task) => ({ ...task, ...(task.arguments && { arguments: fill(task.arguments) }) }))
+  return shapeOfPlan({ kind: 'dag', tasks: tasks as DagTask[] }, key)
+}
+
+function unlifted(code: string, { lifted = {}, texts = [] }: Lifted): string {
+  const expressions = texts.map(({ pieces }) => expressionOf(pieces)).sort((a, b) => b.length - a.length)
+  const bare = expressions.reduce((text, expression) => text.replaceAll(expression, "''"), code)
+  return bare.replace(/(?<![\p{ID_Continue}$.])args\.([\p{ID_Continue}$]+)/gu, (member, name: string) =>
+    Object.hasOwn(lifted, name) ? "''" : member,
+  )
+}
+
+/** The places of literals that are no parameter, or part of one. */
+export function fixedPlaces(count: number, { lifted = {}, texts = [] }: Lifted): number[] {
+  const open = new Set([...Object.values(lifted).flat(), ...texts.map(({ at }) => at)])
+  return [...Array(count).keys()].filter((at) => !open.has(at))
+}
+
+const wordsMax = 5
+const charactersMax = 48
+
+/**
+ * Its name: the words of its intents that are no values, `refund_late_orders`. `values` are what
+ * was lifted: where they stand in an intent they name one run, not the habit. `isFree` tells what
+ * is taken.
+ */
+export function nameFor(
+  intents: readonly string[],
+  values: readonly Json[],
+  tools: readonly string[],
+  isFree: (name: string) => boolean,
+): string {
+  const phrases = [...new Set(values.map((value) => wordsOf(String(value)).join(' ')))].filter(Boolean)
+  phrases.sort((left, right) => right.length - left.length)
+  const [first = [], ...others] = intents.map((intent) => wordsWithout(intent, phrases))
+  const common = first.filter((word) => others.every((words) => words.includes(word)))
+  const said = (common.length > 0 ? common : first).filter((word) => !/\d/.test(word))
+  const tool = wordsOf((tools[0] ?? 'procedure').replace(/^.*:/, ''))
+  const base = joined(said.filter((word) => !isSmallWord(word))) || joined(said) || joined(tool) || 'procedure'
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? base : `${base}_${count}`
+    if (isFree(name)) return name
+  }
+}
+
+function wordsWithout(intent: string, phrases: readonly string[]): string[] {
+  let text = ` ${wordsOf(intent).join(' ')} `
+  for (const phrase of phrases) text = text.replaceAll(` ${phrase} `, ' ')
+  return text.split(' ').filter(Boolean)
+}
+
+/** Latin letters and digits, without accents. */
+function wordsOf(text: string): string[] {
+  const plain = text.replaceAll('ß', 'ss').normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return plain.match(/[a-z0-9]+/g) ?? []
+}
+
+function joined(words: string[]): string {
+  const unique = [...new Set(words)].slice(0, wordsMax)
+  return unique
+    .join('_')
+    .slice(0, charactersMax)
+    .replace(/^[^a-z]+|_+$/g, '')
 }
