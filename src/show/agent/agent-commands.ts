@@ -14,7 +14,7 @@ import {
   UsageError,
 } from '#show/cli'
 import { type ExecuteAnswer, exportRun, openArtifacts } from '#verbs'
-import { followSession } from './follow-session.ts'
+import type { Following } from './follow-session.ts'
 import { openSession, sessionRows, sessionText } from './session-text.ts'
 
 const starting = {
@@ -142,8 +142,9 @@ type Began = (run: string) => void
 
 /** Shows the session while it moves; its books are written as it goes, and once more at its end. */
 async function pursueHere(context: Context, move: (began: Began) => Promise<ExecuteAnswer>): Promise<number> {
+  const { followSession } = await import('./follow-session.ts')
   const verbs = await context.verbs()
-  let following: ReturnType<typeof followSession> | undefined
+  let following: Following | undefined
   const moving = move((run) => {
     following ??= followSession(context, verbs, run)
   })

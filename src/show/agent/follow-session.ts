@@ -4,7 +4,7 @@ import type { Verbs } from '#verbs'
 import { oneLine } from './session-text.ts'
 import { showSpeech } from './show-speech.ts'
 
-type Following = { stop(): Promise<void> }
+export type Following = { stop(): Promise<void> }
 
 export function followSession(context: Context, verbs: Verbs, session: string): Following {
   let told = 0

@@ -12,7 +12,7 @@ import {
   UsageError,
   writeTo,
 } from '#show/cli'
-import { exploreTree, printAnswer, timeline } from '#show/text'
+import { printAnswer, timeline } from '#show/text'
 import { type Exploration, mayCallLines, type Verbs } from '#verbs'
 import { runs } from './runs-command.ts'
 
@@ -208,6 +208,7 @@ async function printWhole(context: Context): Promise<number> {
 async function explored(context: Context, verbs: Verbs, value: JsonObject): Promise<number> {
   if (value.status !== 'done') return printAnswer(context, Promise.resolve(value))
   const { value: found } = await verbs.result({ run: value.run, limit: limits.exploreBranchesMax }, context.caller)
+  const { exploreTree } = await import('./explore-tree.ts')
   context.print(exploreTree(found as Exploration))
   for (const line of mayCallLines(value)) context.note(line)
   context.note(summary(value))

@@ -16,7 +16,8 @@ import {
   UsageError,
   warn,
 } from '#show/cli'
-import { discoverText, toolDiffText } from '#show/text'
+import { discoverText } from './discover-text.ts'
+import { toolDiffText } from './tool-diff-text.ts'
 
 export const catalogCommands: Record<string, Command> = {
   discover: {
