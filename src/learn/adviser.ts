@@ -3,12 +3,16 @@
  * recalls with their arguments, and the tools that it will need with a calibrated confidence. It
  * follows what is known as that grows, and reads nothing of other subjects unless that is shared.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Attention, AttentionReport } from '#learn/attention'
 import { argumentsOfRun, type Capability } from '#learn/capabilities'
-import type { Edge, Example, Knowledge, PastRun, Shape } from '#learn/graph'
+import { type Edge, type Example, type Knowledge, type PastRun, type Shape, unjudged } from '#learn/graph'
 import {
   bindArguments,
+  type Calibration,
   type Confidence,
+  calibrationOf,
   clipped,
   type Foreseen,
   fitConfidence,
@@ -59,10 +63,17 @@ const nothing: Knowledge = {
 /** How many more runs make a new fit of the confidence, while they are few and later. */
 const [fewRuns, stepOfFew, stepOfMany] = [100, 5, 50]
 
-type AdviserOptions = { knowledge(): Knowledge; isShared: boolean; now(): number }
+type AdviserOptions = {
+  knowledge(): Knowledge
+  /** What was found about attention. */
+  attention?: () => Attention
+  isShared: boolean
+  now(): number
+}
 
 export class Adviser {
   readonly #knowledge: () => Knowledge
+  readonly #attention: () => Attention
   readonly #isShared: boolean
   readonly #now: () => number
   #seen = { n: -1, count: 0 }
@@ -70,8 +81,9 @@ export class Adviser {
   readonly #offers = new WeakMap<Knowledge, Map<string, Offers>>()
   readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(16)
 
-  constructor({ knowledge, isShared, now }: AdviserOptions) {
+  constructor({ knowledge, attention = () => unjudged, isShared, now }: AdviserOptions) {
     this.#knowledge = knowledge
+    this.#attention = attention
     this.#isShared = isShared
     this.#now = now
   }
@@ -80,7 +92,27 @@ export class Adviser {
   hints(intent: string, asker: Asker): Hints {
     const known = this.#follow()
     const near = this.#past.nearest(intent, this.#accepts(asker))
-    return hintsOf(near, recentTools(known.runs, asker, this.#now()), known.tool)
+    return hintsOf(near, recentTools(known.runs, asker, this.#now()), known.tool, this.#attend(intent, asker))
+  }
+
+  /** While it is admitted, and made of no more than the asker may see. */
+  #attend(intent: string, asker: Asker): Hints['attention'] {
+    return this.#isVisible(asker, null) ? this.#attention().of(intent) : () => undefined
+  }
+
+  attention(): AttentionReport {
+    return this.#attention().report
+  }
+
+  /** How far stated confidence is from what came true on this home's own newest intents. */
+  calibration(): Calibration {
+    const known = this.#follow()
+    const servers = new Set(known.capabilities().flatMap((capability) => capability.servers))
+    const { habits } = this.#offersOf(known, { subject: null, servers })
+    const visible = openPastIntents(
+      known.runs.filter((run) => this.#isVisible({ subject: null, servers }, run.subject)),
+    )
+    return calibrationOf([...outcomesOf(visible, habits)])
   }
 
   /** Verified capabilities that the asker may see, the likeliest first. */

@@ -4,6 +4,7 @@
  * reusable capabilities leave. Nothing here changes a run, and nothing is refused.
  */
 
+export type { AttentionReport } from '#learn/attention'
 export {
   argumentsOfRun,
   type Capability,

@@ -40,7 +40,9 @@ export async function rankLearned(
   const ranked = [...hits, ...more].map((hit): LearnedHit => {
     const { id } = hit.tool
     const history = hints.history.get(id) ?? 0
-    const parts = { words: hit.score, history, context: hints.context(id), success: hints.success(id) }
+    const attention = hints.attention(id)
+    const own = { words: hit.score, history, context: hints.context(id), success: hints.success(id) }
+    const parts = attention === undefined ? own : { ...own, attention }
     const score = hit.score >= namedMin ? hit.score : Math.round(1000 * joinParts(parts)) / 1000
     return { ...hit, score, parts, ...whyOf(hit, history, adviser.failuresOf(id)) }
   })

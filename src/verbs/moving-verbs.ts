@@ -38,7 +38,8 @@ export async function openMovingVerbs(
   const baseEnv = { ...(path === undefined ? {} : { PATH: path }), ...(home === undefined ? {} : { HOME: home }) }
   const capabilities = openCapabilities(store, () => generations.config().learn.shared)
   let isServing = false
-  const beside = workBeside(store, config, log, (signal) => learning.learnCapabilities(isServing, signal))
+  const folded = (signal: AbortSignal) => learning.learnCapabilities(isServing, signal)
+  const beside = workBeside(store, config, log, { folded, isServing: () => isServing })
   const adviser = adviserOf(beside.learner, config)
   const sessions = openSessions(kit, record, store, log)
   const own = { kit: sessions.kit, settled: sessions.settling((run) => settled?.(verbs, run)) }
@@ -62,7 +63,6 @@ export async function openMovingVerbs(
     await generations.close()
     await record.close()
   }
-  const isolation = () => generations.boxes().isolation()
   const verbs: Verbs = {
     ...record,
     ...openToolVerbs({ catalog, store, config: generations.config }),
@@ -85,13 +85,13 @@ export async function openMovingVerbs(
       }
     },
     permissions: () => generations.config().policy.permissions,
-    isolation,
+    isolation: () => generations.boxes().isolation(),
     reconfigure(next) {
       generations.change(next)
       changed()
       catalog.warmUp()
       // Boxes of another configuration are tested before it is asked whether they hold.
-      void isolation().catch(() => {})
+      void verbs.isolation().catch(() => {})
     },
     health: () => generations.boxes().health(),
     releaseRuns,
@@ -142,12 +142,14 @@ function openRunVerbs(parts: Parts): RunVerbs {
   }
 }
 
-/** What follows a fold that has reached the head of the record. */
-type Folded = (signal: AbortSignal) => Promise<unknown>
-
 /** What a process does with the record beside moving runs; it ends with one last look. */
-function workBeside(store: Store, config: Config, log: (line: string) => void, folded: Folded) {
-  const following = followRecord(store, config, log, folded)
+function workBeside(
+  store: Store,
+  config: Config,
+  log: (line: string) => void,
+  work: Parameters<typeof followRecord>[3],
+) {
+  const following = followRecord(store, config, log, work)
   const endProjection = config.projectRuns ? projectRuns(store, config, log) : async () => {}
   return {
     learner: following.learner,

@@ -1,5 +1,5 @@
 /** Why an intent leads to what execute would do with it: each candidate by its parts. */
-import type { RankParts } from '#learn'
+import type { AttentionReport, RankParts } from '#learn'
 import { limits } from '#model'
 import { askerOf, type Caller, type Parts, suggest } from '#verbs/execute'
 import { textOf } from '#verbs/input'
@@ -10,6 +10,8 @@ export type WhyAnswer = {
   candidates: { id: string; score: number; parts: RankParts }[]
   decision: string
   reason: string
+  /** Whether attention over past runs is part of the scores, and what it was found to be worth. */
+  attention: AttentionReport
 }
 
 const shownMax = 10
@@ -31,6 +33,7 @@ export async function why(parts: Parts, intent: unknown, caller: Pick<Caller, 's
     intent: asked,
     candidates: candidates.sort((a, b) => b.score - a.score).slice(0, shownMax),
     ...decisionOf(found, minConfidence),
+    attention: adviser.attention(),
   }
 }
 

@@ -5,5 +5,5 @@
 export { edgeWeight } from './edge.ts'
 export { definitionView, type GraphView } from './graph-view.ts'
 export type { Edge, Example, Knowledge, PastRun, Shape } from './knowledge.ts'
-export { type Learner, openLearner } from './learner.ts'
+export { type Learner, openLearner, unjudged } from './learner.ts'
 export { showLesson, viewOfRun } from './run-lesson.ts'

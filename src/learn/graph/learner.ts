@@ -3,6 +3,7 @@
  * of a call. Several processes of a home share the file; one of them makes each step.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Attention } from '#learn/attention'
 import { homeChain, limits } from '#model'
 import { type HomeEvent, homePaths, type Store } from '#record'
 import { foldEvent } from './fold.ts'
@@ -22,12 +23,29 @@ export type Learner = {
   /** Folds what is on the record; false where it ended before all was. */
   catchUp(signal?: AbortSignal, stepsMax?: number): Promise<boolean>
   knowledge(): Knowledge
+  /** What was found about attention at the last count of runs, as of the last catchUp(). */
+  attention(): Attention
+  /** Judges it where that is due: seconds, in a thread of its own. */
+  judgeAttention(isShared: boolean, signal: AbortSignal): Promise<void>
   status(): LearnStatus
   /** Makes everything again from the record. */
   rebuild(signal?: AbortSignal): Promise<void>
   /** Folds what is there and puts what was learned on the record: then runs may be purged. */
   beforePurge(): Promise<void>
   close(): Promise<void>
+}
+
+export const unjudged: Attention = {
+  report: {
+    state: 'off',
+    why: `it is judged first after ${limits.attentionJudgedEvery} runs with an intent, while "metier serve" runs`,
+    judgedAt: 0,
+    heldOut: 0,
+    with: null,
+    without: null,
+    lowerBound: null,
+  },
+  of: () => () => undefined,
 }
 
 type LearnerOptions = {
@@ -55,10 +73,33 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
   }
   const rebuild = async (signal?: AbortSignal) => {
     begin(rows, store)
+    judged = null
     await catchUp(signal)
   }
+  let attention = unjudged
+  let judged: Knowledge | null = null
+  /** Loaded only where there is some: most commands look at no ranking. */
+  const loadAttention = async () => {
+    const count = rows.attentionCount() ?? 0
+    if (attention.report.judgedAt === count) return
+    attention = count === 0 ? unjudged : (await import('#learn/attention')).openAttention(rows.attention()!)
+  }
   return {
-    catchUp: (signal, stepsMax) => (enabled ? catchUp(signal, stepsMax) : Promise.resolve(true)),
+    attention: () => attention,
+    async judgeAttention(isShared, signal) {
+      const known = knowledge()
+      if (known === judged) return
+      judged = known
+      const { followAttention } = await import('#learn/attention')
+      const keep = (count: number, state: string) => rows.putAttention(count, state)
+      await followAttention({ runs: known.runs, count: rows.attentionCount(), keep }, store, isShared, signal)
+      await loadAttention()
+    },
+    async catchUp(signal, stepsMax) {
+      const isFolded = enabled ? await catchUp(signal, stepsMax) : true
+      await loadAttention()
+      return isFolded
+    },
     knowledge,
     status: () => statusOf(rows, store, enabled),
     rebuild,

@@ -18,7 +18,7 @@ export type StoredRow = { kind: RowKind; key: string; value: Json | null; n: num
 export type Position = { seq: number; n: number; hash: string }
 
 /** A change of what rows hold, or of how they are derived, is a new version. */
-const learnVersion = 4
+const learnVersion = 5
 
 export const start: Position = { seq: 0, n: 0, hash: '' }
 
@@ -26,6 +26,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS row (kind TEXT, key TEXT, value TEXT, n INTEGER NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS row_n ON row (n);
   CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, n INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS attention (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, state TEXT NOT NULL) STRICT;
   INSERT OR IGNORE INTO meta VALUES (1, 0, 0, '');
   PRAGMA user_version = ${learnVersion};
 `
@@ -135,7 +136,7 @@ export class Rows {
     this.#database.exec('BEGIN IMMEDIATE')
     this.#seen.clear()
     this.#commit(() => {
-      this.#database.exec('DELETE FROM row')
+      this.#database.exec('DELETE FROM row; DELETE FROM attention')
       for (const { kind, key, value, n } of rows) this.#write(kind, key, value, n)
       this.#moveTo(position)
     })
@@ -147,6 +148,19 @@ export class Rows {
     const rows = this.#database.prepare('SELECT kind, key, value FROM row WHERE value IS NOT NULL ORDER BY kind, key')
     for (const { kind, key, value } of rows.iterate()) hash.update(`${kind}\0${key}\0${value}\n`)
     return hash.digest('hex')
+  }
+
+  /** What was found about attention, and at how many runs: it is no row, and in no digest. */
+  attentionCount(): number | null {
+    return (this.#database.prepare('SELECT count FROM attention').get()?.count as number | undefined) ?? null
+  }
+
+  attention(): string | null {
+    return (this.#database.prepare('SELECT state FROM attention').get()?.state as string | undefined) ?? null
+  }
+
+  putAttention(count: number, state: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO attention VALUES (1, ?, ?)').run(count, state)
   }
 
   close(): void {

@@ -4,7 +4,7 @@
  * fitted on this home's own past, each run being foreseen from the others.
  */
 
-import { fitLogistic, type Logistic, predictLogistic } from '#learn/models'
+import { calibrationError, fitLogistic, type Logistic, predictLogistic, reliabilityOf } from '#learn/models'
 import { limits } from '#model'
 import type { NearIntent, PastIntent, PastIntents } from './past-intents.ts'
 import { type Habit, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
@@ -95,7 +95,11 @@ function isSameSet(left: readonly string[], right: readonly string[]): boolean {
 }
 
 export type Outcome = { features: number[]; isRight: boolean }
-export type Confidence = { of(foreseen: Foreseen): number; outcomes: { confidence: number; isRight: boolean }[] }
+export type Confidence = {
+  of(foreseen: Foreseen): number
+  share(features: number[]): number
+  outcomes: { confidence: number; isRight: boolean }[]
+}
 
 /**
  * The newest past intents, each foreseen without itself. An intent unlike all others is part of
@@ -138,6 +142,26 @@ const withoutIntent = (habits: readonly ToolHabit[], own: PastIntent) => {
   })
 }
 
+export type Calibration = {
+  cases: number
+  /** Expected calibration error; null where nothing was foreseen. */
+  ece: number | null
+  curve: { confidence: number; accuracy: number; count: number }[]
+}
+
+const parts = 5
+
+/** Each outcome by a fit that has not seen it; in ten bins of equal count. */
+export function calibrationOf(outcomes: readonly Outcome[]): Calibration {
+  const tested = Array.from({ length: parts }, (_, part) => {
+    const isTested = (at: number) => at % parts === part
+    const fitted = fitConfidence(outcomes.filter((_, at) => !isTested(at)))
+    return outcomes.filter((_, at) => isTested(at)).map((one) => ({ ...one, confidence: fitted.share(one.features) }))
+  }).flat()
+  const curve = reliabilityOf(tested)
+  return { cases: tested.length, ece: tested.length === 0 ? null : calibrationError(tested), curve }
+}
+
 /** Never above what the number of cases allows: of n, all of them right, (n + 1) / (n + 2). */
 export function fitConfidence(outcomes: readonly Outcome[]): Confidence {
   const most = (outcomes.length + 1) / (outcomes.length + 2)
@@ -148,6 +172,7 @@ export function fitConfidence(outcomes: readonly Outcome[]): Confidence {
   )
   const share = (features: number[]) => (outcomes.length === 0 ? 0 : Math.min(most, predictLogistic(model, features)))
   return {
+    share,
     of: ({ features, tools }) => (tools.length === 0 ? 0 : share(features)),
     outcomes: outcomes.map(({ features, isRight }) => ({ confidence: share(features), isRight })),
   }

@@ -5,7 +5,9 @@
 export { bindArguments } from './bind-arguments.ts'
 export { fillSlots } from './fill-slots.ts'
 export {
+  type Calibration,
   type Confidence,
+  calibrationOf,
   clipped,
   type Foreseen,
   fitConfidence,
@@ -15,5 +17,5 @@ export {
   type ToolHabit,
 } from './foresee.ts'
 export { openPastIntents, type PastIntent } from './past-intents.ts'
-export { type Hints, hintsOf, joinParts, type RankParts } from './rank-history.ts'
+export { type Hints, hintsOf, historyVotes, joinParts, type RankParts } from './rank-history.ts'
 export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'

@@ -13,6 +13,8 @@ export type RankParts = {
   history: number
   context: number
   success: number | null
+  /** There while attention is admitted and knows the tool: 0.5 says nothing for or against it. */
+  attention?: number
 }
 
 export type Hints = {
@@ -20,6 +22,7 @@ export type Hints = {
   history: ReadonlyMap<string, number>
   context(tool: string): number
   success(tool: string): number | null
+  attention(tool: string): number | undefined
 }
 
 /** How much nearer intents count than farther ones. */
@@ -35,11 +38,13 @@ const [historyGain, historyUnit] = [4, 0.08]
 const wordsDoubt = 0.02
 /** Tools that are called by their names stand above all that was learned. */
 const [joinedMost, joinedBend] = [0.969, 0.9]
+/** How much attention counts, in log-odds of its own. */
+const attentionGain = 0.25
 const usualSuccess = 0.9
 const callsMin = 3
 
 /** The share of near intents that used a tool with success, as far as the nearest is alike. */
-function historyVotes(near: readonly NearIntent[]): Map<string, number> {
+export function historyVotes(near: readonly NearIntent[]): Map<string, number> {
   const votes = new Map<string, number>()
   const voters = near.slice(0, votersMax)
   const total = voters.reduce((sum, { likeness }) => sum + likeness ** sharpness, 0)
@@ -56,12 +61,14 @@ export function hintsOf(
   near: readonly NearIntent[],
   recent: Iterable<string>,
   statsOf: (tool: string) => Stats | undefined,
+  attention: Hints['attention'] = () => undefined,
 ): Hints {
   const before = [...new Set(recent)].flatMap((tool) => statsOf(tool) ?? [])
   const share = (tool: string) =>
     before.reduce((sum, { with: beside, runs }) => sum + (beside[tool] ?? 0) / Math.max(1, runs), 0)
   return {
     history: historyVotes(near),
+    attention,
     context: (tool) => (before.length === 0 ? 0 : Math.min(1, share(tool) / before.length)),
     success(tool) {
       const { calls = 0, successes = 0 } = statsOf(tool) ?? {}
@@ -71,9 +78,11 @@ export function hintsOf(
 }
 
 /** A score from the parts: that of the words where nothing else is known. */
-export function joinParts({ words, history, context, success }: RankParts): number {
+export function joinParts({ words, history, context, success, attention = 0.5 }: RankParts): number {
   const failing = success === null ? 0 : Math.max(0, usualSuccess - success) / usualSuccess
-  const shift = historyGain * Math.log1p(history / historyUnit) + contextGain * context - failureLoss * failing
+  const attended = attentionGain * Math.log(attention / (1 - attention))
+  const known = historyGain * Math.log1p(history / historyUnit) + contextGain * context
+  const shift = known - failureLoss * failing + attended
   if (shift === 0) return words
   const doubted = Math.min(1 - wordsDoubt, Math.max(wordsDoubt, words))
   const joined = bent(Math.log(doubted / (1 - doubted)) + shift)

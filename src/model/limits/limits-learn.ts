@@ -71,6 +71,14 @@ export const learnLimits = {
   learnNearIntentsMax: 40,
   /** Capabilities that discover shows beside tools. */
   capabilitiesOfferedMax: 3,
+  /** Attention is judged at each so many runs, on so many held-out ones at most and at least. */
+  attentionJudgedEvery: 200,
+  attentionHeldOutMax: 200,
+  attentionCasesMin: 50,
+  /** Runs that it is made of, distinct intents, and sets of tools. */
+  attentionRunsMax: 10_000,
+  attentionCasesMax: 1500,
+  attentionSetsMax: 500,
   /** Past intents that are foreseen to calibrate confidence. */
   learnOutcomesMax: 150,
 } as const

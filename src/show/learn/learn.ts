@@ -63,6 +63,36 @@ function show({ json, print }: Context, status: { [name: string]: unknown }): nu
     const { enabled, n, of, digest } = status
     print(`${enabled ? 'learning' : 'switched off (learn.enabled)'}: ${n} of ${of} events of the home folded`)
     print(`${rows.join(', ')}\ndigest ${digest}`)
+    print(confidenceLine(status.confidence as Calibration))
+    print(attentionLine(status.attention as AttentionReport))
   }
   return exit.done
+}
+
+type Calibration = { cases: number; ece: number | null; curve: { confidence: number; accuracy: number }[] }
+
+/** What was said against what came true, from the least sure to the surest. */
+function confidenceLine({ cases, ece, curve }: Calibration): string {
+  if (ece === null) return 'confidence: no intent was foreseen yet'
+  const points = curve.map(({ confidence, accuracy }) => `${confidence.toFixed(2)}→${accuracy.toFixed(2)}`)
+  return `confidence: calibration error ${ece.toFixed(3)} over ${cases} cases; said→came true: ${points.join(' ')}`
+}
+
+export type AttentionReport = {
+  state: string
+  why: string
+  judgedAt: number
+  heldOut: number
+  with: number | null
+  without: number | null
+}
+
+/** Whether attention ranks, and what it was found to be worth. */
+export function attentionLine({ state, why, judgedAt, heldOut, with: ours, without }: AttentionReport): string {
+  const share = (value: number) => (100 * value).toFixed(1)
+  const figures =
+    ours === null || without === null
+      ? ''
+      : `; nDCG@10 ${share(ours)} with it, ${share(without)} without, on ${heldOut} later intents at ${judgedAt} runs`
+  return `attention ${state}: ${why}${figures}`
 }

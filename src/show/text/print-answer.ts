@@ -33,7 +33,10 @@ async function printForPerson(context: Context, answer: JsonObject, file: string
 async function resultText(context: Context, answer: JsonObject): Promise<string | undefined> {
   const { result, preview, suggestion } = answer
   if (result !== undefined) return escapeInvisible(JSON.stringify(result, null, 2))
-  if (suggestion !== undefined) return escapeInvisible(JSON.stringify(suggestion, null, 2))
+  if (suggestion !== undefined) {
+    const { suggestionText } = await import('./suggestion-text.ts')
+    return suggestionText(suggestion as Parameters<typeof suggestionText>[0])
+  }
   if (preview === undefined) return undefined
   return context.isTerminal ? escapeInvisible(`${preview}…`) : wholeText(context, answer)
 }

@@ -16,6 +16,7 @@ import {
   UsageError,
   warn,
 } from '#show/cli'
+import { attentionLine } from '#show/learn'
 import { discoverText } from './discover-text.ts'
 import { toolDiffText } from './tool-diff-text.ts'
 
@@ -58,7 +59,11 @@ export const catalogCommands: Record<string, Command> = {
     run: async ({ verbs, words, caller, json, print }) => {
       const answer = await (await verbs()).why(words.join(' '), caller)
       const rows = answer.candidates.map(({ id, score, parts }) => [id, String(score), partsText(parts)])
-      print(json ? JSON.stringify(answer) : [answer.decision, answer.reason, table(rows)].join('\n'))
+      print(
+        json
+          ? JSON.stringify(answer)
+          : [answer.decision, answer.reason, table(rows), attentionLine(answer.attention)].join('\n'),
+      )
       return exit.done
     },
   },

@@ -8,22 +8,39 @@ import { abortable, type Config, limits, toAppError } from '#model'
 import type { Store } from '#record'
 
 type Following = { learner: Learner; close(): Promise<void> }
+type Work = {
+  /** Done whenever everything that is on the record was folded. */
+  folded(signal: AbortSignal): Promise<unknown>
+  /** What takes seconds is for a process that stays. */
+  isServing(): boolean
+}
 
-/** `folded` is done whenever everything that is on the record was folded. */
+const nothingMore: Work = { folded: async () => {}, isServing: () => false }
+
 export function followRecord(
   store: Store,
   { learn }: Config,
   log: (line: string) => void,
-  folded: (signal: AbortSignal) => Promise<unknown> = async () => {},
+  { folded, isServing }: Work = nothingMore,
 ): Following {
   const learner = openLearner({ store, enabled: learn.enabled, log })
   const leaving = new AbortController()
   let looking: Promise<void> | null = null
+  let judging: Promise<void> | null = null
   let isTold = false
+  const judge = () => {
+    judging ??= learner
+      .judgeAttention(learn.shared, leaving.signal)
+      .catch((error) => log(`Cannot judge attention over past runs: ${toAppError(error).message}`))
+      .finally(() => {
+        judging = null
+      })
+  }
   const look = async (signal: AbortSignal, stepsMax?: number) => {
     try {
       const isFolded = await learner.catchUp(signal, stepsMax)
       if (learn.enabled && isFolded && !signal.aborted) await abortable(folded(signal), signal)
+      if (learn.enabled && isFolded && isServing() && !leaving.signal.aborted) judge()
       isTold = false
     } catch (error) {
       if (!isTold) log(`Cannot learn from the record, and will try again: ${toAppError(error).message}`)
@@ -44,7 +61,7 @@ export function followRecord(
     async close() {
       clearInterval(timer)
       leaving.abort()
-      await looking
+      await Promise.all([looking, judging])
       await look(AbortSignal.timeout(limits.learnCloseMsMax))
       await learner.close()
     },
@@ -74,9 +91,9 @@ function openPace(): { steps(): number; looked(): void } {
 }
 
 /** Reads what was learned; nothing where learning is switched off. */
-export function adviserOf({ knowledge }: Learner, { learn }: Config): Adviser {
+export function adviserOf({ knowledge, attention }: Learner, { learn }: Config): Adviser {
   if (!learn.enabled) return noAdviser
-  return new Adviser({ knowledge, isShared: learn.shared, now: Date.now })
+  return new Adviser({ knowledge, attention, isShared: learn.shared, now: Date.now })
 }
 
 /** What the runs that go taught is folded, and stands on the record, before they go. */

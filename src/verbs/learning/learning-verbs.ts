@@ -2,6 +2,7 @@
 import { definitionView, type GraphView, type Learner, openLearner, showLesson, viewOfRun } from '#learn'
 import { type Config, type JsonObject, parseId, type RunId } from '#model'
 import type { Store } from '#record'
+import { adviserOf } from './follow-record.ts'
 
 export type LearningVerbs = {
   status(): Promise<JsonObject>
@@ -13,7 +14,8 @@ export type LearningVerbs = {
   aboutRun(run: string): JsonObject
 }
 
-export function openLearningVerbs(store: Store, { learn }: Config): LearningVerbs {
+export function openLearningVerbs(store: Store, config: Config): LearningVerbs {
+  const { learn } = config
   const withLearner = async <Value>(use: (learner: Learner) => Value | Promise<Value>): Promise<Value> => {
     const learner = openLearner({ store, enabled: learn.enabled, isAlone: true })
     try {
@@ -23,11 +25,21 @@ export function openLearningVerbs(store: Store, { learn }: Config): LearningVerb
       await learner.close()
     }
   }
-  const status = () => withLearner((learner) => learner.status())
+  const status = () =>
+    withLearner((learner) => {
+      return {
+        ...learner.status(),
+        attention: learner.attention().report,
+        confidence: adviserOf(learner, config).calibration(),
+      }
+    })
   return {
     status,
     async rebuild() {
-      await withLearner((learner) => learner.rebuild())
+      await withLearner(async (learner) => {
+        await learner.rebuild()
+        await learner.judgeAttention(learn.shared, new AbortController().signal)
+      })
       return status()
     },
     graph: (run) =>
