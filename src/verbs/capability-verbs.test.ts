@@ -153,3 +153,23 @@ test('a changed tool makes a capability stale until it is verified again; failur
   await until(() => byName(again, 'cap:add_up_stock')?.status === 'demoted')
   assert.match(String(byName(again, 'cap:add_up_stock')!.reason), /failed \d of \d times/)
 })
+
+test('a process that ends while it verifies says nothing of a capability, and the next one verifies it', async (t) => {
+  const space = workspace(t, { config: { learn: { enabled: false } } })
+  const asleep = await openSpace(space)
+  const habits = ['weigh', 'count', 'price', 'order', 'label', 'store', 'clean', 'taste']
+  for (const [at, verb] of habits.entries()) {
+    const code = `const all = []; ${'all.push(1);'.repeat(at)} ${read('salt')}`
+    assert.equal((await run(asleep, `${verb} the apples`, code)).status, 'done')
+  }
+  await asleep.close()
+  const { learn: _, ...config } = JSON.parse(readFileSync(space.file, 'utf8'))
+  writeFileSync(space.file, JSON.stringify(config))
+  // Each of these learns for half a second at its end, and is closed in the middle of some check.
+  for (let life = 0; life < 4; life++) await (await openSpace(space)).close()
+  const verbs = await openSpace(space)
+  const all = () => verbs.capabilities()
+  await until(() => all().length === habits.length && !all().some((one) => one.status === 'candidate' && !one.reason))
+  const left = all().flatMap(({ id, status, reason }) => (status === 'verified' ? [] : `${id} ${status}: ${reason}`))
+  assert.deepEqual(left, [])
+})

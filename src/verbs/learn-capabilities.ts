@@ -68,6 +68,7 @@ export async function learnCapabilities(
   for (const candidate of open) {
     if (signal?.aborted) break
     const checked = await verifyCapability(parts, candidate, isServing).catch(asRefutation)
+    if (checked === null) break
     if (!checked.ok && checked.why !== noRun)
       await change(store, candidate, { status: 'candidate', why: checked.why ?? 'it was not verified' })
   }
@@ -88,8 +89,18 @@ function change(store: Store, { name, version }: Capability, word: Word): Promis
   return store.appendHome('capability.changed', { capability: name, version, ...engineSays, ...word })
 }
 
-/** One that cannot be checked is not verified, and keeps none of the others from being so. */
-function asRefutation(error: unknown): Verification {
+/** The box could not be had, or went away as its process ended: that says nothing of a program. */
+function isBoxFailure(error: unknown): boolean {
+  const codes = ['CANCELLED', 'SANDBOX_SETUP_FAILED', 'SANDBOX_TIER_DOWNGRADE']
+  return error instanceof AppError && codes.includes(error.code)
+}
+
+/**
+ * One that cannot be checked is not verified, and keeps none of the others from being so. Null
+ * where the check was cut short: it is made again, here or by another process.
+ */
+function asRefutation(error: unknown): Verification | null {
+  if (isBoxFailure(error)) return null
   if (!(error instanceof AppError)) throw error
   return { ok: false, why: `it cannot be checked: ${error.message}`, how: [], runs: [] }
 }
@@ -123,6 +134,7 @@ export async function verifyCapability(
   for (const run of runs.slice(-limits.capabilityRunsMax)) {
     const args = argumentsOfRun(run, one)
     const { ok, error } = await parts.engine.rehearse(run.run as RunId, one.source, args)
+    if (isBoxFailure(error)) throw error
     if (!ok) return failed(`rehearsed against run ${run.run}: ${error?.message ?? 'it differs'}`)
   }
   const reach = one.imported === true ? reachOf(runs.flatMap(({ run }) => callsOf(parts.store, run))) : one
@@ -191,6 +203,9 @@ async function executeOnce({ engine }: LearningParts, one: Capability, args: Jso
   const budget = { calls: limits.capabilityVerifyCallsMax }
   const { run, settled } = await engine.start({ plan, intent: null, args, actor, budget, permissions: 'minimal' })
   const settlement = await settled
+  if (settlement === 'interrupted') {
+    throw new AppError('CANCELLED', `Cannot verify ${idOf(one)}: run ${run} of it was interrupted`, { run })
+  }
   return settlement === 'done' ? null : `executed once more as run ${run}: it ended ${settlement}`
 }
 

@@ -243,6 +243,6 @@ export function interventionOf(verdicts: readonly Verdict[]): Intervention {
   const mean = (repairs - regressions) / (judged + 3)
   const variance = ((repairs + regressions + 2) / (judged + 3) - mean ** 2) / (judged + 4)
   const lower = mean - 1.645 * Math.sqrt(variance)
-  const isHarmful = regressions >= limits.capabilityFailuresMin && lower * 100 < limits.capabilityNetPercentMin
+  const isHarmful = regressions >= limits.capabilityFailuresMin && lower * 100 < -limits.capabilityNetLossPercentMax
   return { repairs, regressions, ties, abstentions: count('unknown'), judged, lower, isHarmful }
 }

@@ -9,8 +9,8 @@ export const learnLimits = {
   /** Demoted after so many failures, where its rate of success is likely below this. */
   capabilityFailuresMin: 3,
   capabilityRatePercentMin: 50,
-  /** Demoted as well where repairs less regressions are likely below this share of past runs. */
-  capabilityNetPercentMin: -33,
+  /** Demoted as well where regressions less repairs are likely above this share of past runs. */
+  capabilityNetLossPercentMax: 33,
   /** Past runs that are looked at together, and that a judgement is made of. */
   capabilityJudgedRunsMax: 20,
   attemptCallsMax: 200,
