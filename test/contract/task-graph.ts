@@ -57,7 +57,7 @@ export function taskGraphContract(name: string, open: Open, options: { skip?: st
   describe(`the task graph in ${name}`, { skip: options.skip ?? false }, () => {
     const fresh = async (t: TestContext) => {
       const { store, another } = await open(t)
-      return { graph: openTaskGraph(store), another, next: caller() }
+      return { graph: openTaskGraph(store, ticking()), another, next: caller() }
     }
     tasksAndMissions(fresh)
     relationships(fresh)
@@ -67,6 +67,15 @@ export function taskGraphContract(name: string, open: Open, options: { skip?: st
     receipts(fresh)
     concurrentWriters(fresh)
   })
+}
+
+/** No two looks at this clock are alike: what is made first is older. */
+function ticking(): () => Date {
+  let last = 0
+  return () => {
+    last = Math.max(Date.now(), last + 1)
+    return new Date(last)
+  }
 }
 
 type Fresh = (t: TestContext) => Promise<{ graph: TaskGraph; another(): Promise<GraphStore>; next: () => Caller }>
