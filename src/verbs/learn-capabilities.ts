@@ -64,7 +64,7 @@ export async function learnCapabilities(
   const { shapes, usesOf } = facts()
   const learned = capabilitiesToLearn(shapes(), capabilities.versions(), (run) => callsOf(store, run))
   for (const body of learned) await store.appendHome('capability.learned', body)
-  const open = capabilities.all().filter(({ status, reason }) => status === 'candidate' && reason === null)
+  const open = capabilities.all().filter((one) => isUnchecked(one) || (isServing && isUnexecuted(one)))
   for (const candidate of open) {
     if (signal?.aborted) break
     const checked = await verifyCapability(parts, candidate, isServing).catch(asRefutation)
@@ -77,6 +77,16 @@ export async function learnCapabilities(
   for (const body of await judge.look(signal)) await store.appendHome('capability.changed', body)
   return learned.map(({ capability, version }) => idOf({ name: capability, version }))
 }
+
+const isUnchecked = ({ status, reason }: Capability) => status === 'candidate' && reason === null
+
+/** Another process has rehearsed it, which executes nothing for real. */
+const isUnexecuted = ({ status, isKept, effect, verifiedBy }: Capability) =>
+  status === 'verified' &&
+  !isKept &&
+  effect !== null &&
+  isReadOnly(effect) &&
+  verifiedBy?.how.includes('executed') === false
 
 /** Of an imported one; it is tried again when there is one. */
 const noRun = 'there is no run here that it could be rehearsed against'
