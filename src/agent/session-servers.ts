@@ -92,7 +92,7 @@ async function attempt(
   }
 }
 
-/** What took too long is tried as often again as any other try of which nothing is known. */
+/** A try that timed out has an unknown outcome: it is repeated as often as any other such try. */
 function lateOf(id: string, timeoutMs: number): AppError {
   const { code, message, context } = timeoutOf(id, timeoutMs)
   return new ModelError('unknown', code, message, context)

@@ -173,3 +173,15 @@ test('a process that ends while it verifies says nothing of a capability, and th
   const left = all().flatMap(({ id, status, reason }) => (status === 'verified' ? [] : `${id} ${status}: ${reason}`))
   assert.deepEqual(left, [])
 })
+
+test('what another process has only rehearsed is executed once by the gateway, where it only reads', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  await run(verbs, 'Read the stock of apples', read('apples'))
+  const howOf = (id: string) => (verbs.capability(id).verifiedBy as { how: string[] } | null)?.how.join()
+  const { id } = await until(() => verbs.capabilities('verified')[0] as { id: string } | undefined)
+  assert.equal(howOf(id), 'rehearsed')
+  const withdraw = verbs.announceGateway('http://127.0.0.1:1', false)
+  await run(verbs, 'Add up the stock of pears', sum('pears', 'pears'))
+  await until(() => howOf(id) === 'rehearsed,executed')
+  withdraw()
+})
