@@ -5,7 +5,7 @@
  *
  *   node scripts/services.ts up bubblewrap runsc neo4j minio     (once, outside the repository)
  *   node examples/mission.ts                  (killed whenever it has written six more events)
- *   node examples/mission.ts --every-event    (as soon as it has come one event further)
+ *   node examples/mission.ts --every-event    (and a run for each event, killed at it)
  *
  * On the drivers of the home, and where the servers of the tests run on Neo4j and S3.
  */
@@ -16,56 +16,24 @@ import { join } from 'node:path'
 import { newId } from '#model'
 import { metier, openSpace, type Workspace, whyNot } from '#test'
 import { minioBucket, neo4jAddress, whyNoMinio, whyNoNeo4j } from '#test/services'
-
-const program = `
-const call = (name, given) => tool('metier:' + name, given)
-const { missionID } = await call('create_mission', { name: args.name })
-const add = async (taskName) =>
-  (await call('create_task_node', { parentNodeID: missionID, taskName, description: taskName + ' the numbers' })).taskID
-const [collect, add_up, report] = [await add('collect'), await add('add up'), await add('report')]
-await call('add_relationship', { fromNodeID: add_up, toNodeID: collect, relationshipType: 'DEPENDS_ON' })
-await call('add_relationship', { fromNodeID: report, toNodeID: add_up, relationshipType: 'DEPENDS_ON' })
-const { nodeID: agentID } = await call('ensure_node', { kind: 'Agent', name: args.name })
-
-const work = {
-  collect: async (taskID) =>
-    (await call('store_artifact', { ownerEntityID: taskID, artifactName: 'numbers.txt', contentType: 'text/plain', content: '40 2' })).storagePath,
-  'add up': async (taskID, numbers) => {
-    const scriptContent = 'open("/outputs/sum.txt", "w").write(str(sum(map(int, open("/inputs/n").read().split()))))'
-    const config = { tier: args.tier, inputArtifacts: { [numbers]: '/inputs/n' }, outputs: ['/outputs/sum.txt'] }
-    const { artifacts, isolation } = await call('execute_script_in_sandbox', { interpreter: 'python', scriptContent, config })
-    tier = isolation.tier
-    return artifacts[0].storagePath
-  },
-  report: async (taskID, sum) => (await call('retrieve_artifact', { storagePath: sum })).artifact.content,
-}
-let last, tier
-for (;;) {
-  const { task } = await call('claim_ready_task', { agentID, missionID })
-  if (task === null) break
-  last = await work[task.name](task.id, last)
-  await call('update_task_status', { taskID: task.id, newStatus: 'DONE', expectedStatus: 'IN_PROGRESS' })
-}
-await call('update_mission_status', { missionID, newStatus: 'DONE' })
-return { missionID, last, tier }`
+import { killedAtEveryEvent } from './mission/every-event.ts'
+import { missionProgram } from './mission/program.ts'
 
 /** gVisor is looked for below the home of the user. */
 const env = { HOME: homedir() }
 
-const step = process.argv.includes('--every-event') ? 1 : 6
-
-/** Killed whenever it has come a step further, and resumed. */
+/** Killed whenever it has come some events further, and resumed. */
 async function throughKills(
   space: Workspace,
   args: object,
 ): Promise<{ result: Record<string, string>; kills: number }> {
   const verbs = await openSpace(space)
   const newest = () => (verbs.runs() as { run: string }[])[0]?.run
-  const events = () => (newest() === undefined ? 0 : stepsIn(verbs.lines(newest()!)))
+  const events = () => (newest() === undefined ? 0 : verbs.lines(newest()!).length)
   let seen = 0
-  const killWhen = () => events() >= seen + step
+  const killWhen = () => events() >= seen + 6
   const start = ['execute', 'add up the numbers', '--code', '-', '--args', JSON.stringify(args), '--json']
-  let ran = await metier(space, start, { input: program, killWhen, env })
+  let ran = await metier(space, start, { input: missionProgram, killWhen, env })
   let kills = 0
   for (; ran.killed; kills++) {
     seen = events()
@@ -74,13 +42,6 @@ async function throughKills(
   await verbs.close()
   assert.equal(ran.json?.status, 'done', ran.stdout + ran.stderr)
   return { result: ran.json.result, kills }
-}
-
-/** That it was resumed, and that it sends a call again, is no step further. */
-function stepsIn(lines: string[]): number {
-  const events = lines.map((line) => JSON.parse(line) as { type: string; body: { call?: string } })
-  const steps = events.filter(({ type }) => type !== 'run.resumed').map(({ type, body }) => `${type} ${body.call}`)
-  return new Set(steps).size
 }
 
 async function tour(name: string, config: { taskGraph?: object; artifacts?: object }): Promise<void> {
@@ -108,6 +69,12 @@ async function tour(name: string, config: { taskGraph?: object; artifacts?: obje
     const { ok, events } = (await metier(space, ['audit', 'verify', '--json'])).json
     assert.equal(ok, true)
     console.log(`3 ${events} events verify.`)
+
+    if (!process.argv.includes('--every-event')) return
+    const { boundaries, runs } = await killedAtEveryEvent(space, tier)
+    console.log(
+      `4 Killed before and after each of ${boundaries} events: ${runs} runs, ${runs} missions, nothing twice.`,
+    )
   } finally {
     // The next process that opens boxes clears away those of killed ones, with what gVisor mounted.
     await metier(space, ['sandbox', 'test', '--json'], { env })

@@ -201,6 +201,7 @@ export function dice(seed: number): () => number {
 }
 export * from './browser.ts'
 export { schemaOf, teach } from './capabilities.ts'
+export { type Death, deadlyStore } from './fault/deadly-store.ts'
 export * from './hosts.ts'
 export * from './model-stub.ts'
 export { filled, type OfficeHabit, officeHabits, type Values } from './office-habits.ts'

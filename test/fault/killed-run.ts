@@ -6,9 +6,10 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openCatalog } from '#catalog'
 import { type Plan, parseConfig } from '#model'
-import { type Chain, openStore, type Store } from '#record'
+import { openStore } from '#record'
 import { loadEngine } from '#run'
 import { openBoxes } from '#sandbox'
+import { deadlyStore } from './deadly-store.ts'
 
 const { openEngine } = await loadEngine()
 
@@ -20,31 +21,14 @@ const [file, home, planText, boundary, moment] = process.argv.slice(2) as [
   'before' | 'after',
 ]
 const config = parseConfig({ file, text: readFileSync(file, 'utf8'), home, env: process.env, directory: dirname(file) })
-const die = () => process.kill(process.pid, 'SIGKILL')
-
-function deadly(chain: Chain): Chain {
-  let events = 1
-  const append: Chain['append'] = (type, body) => {
-    const place = chain.append(type, body)
-    events += 1
-    if (events === Number(boundary)) {
-      if (moment === 'before') die()
-      else void chain.durable().then(die)
-    }
-    return place
-  }
-  return { ...chain, append }
-}
-
-const store = await openStore({ home })
-const watched: Store = { ...store, startRun: (run, body) => deadly(store.startRun(run, body)) }
+const store = deadlyStore(await openStore({ home }), { boundary: Number(boundary), moment })
 const catalog = openCatalog({
   servers: config.servers,
   folder: `${home}/catalog`,
   baseEnv: { PATH: process.env.PATH! },
 })
 const boxes = openBoxes({})
-const engine = openEngine({ store: watched, boxes, catalog, config })
+const engine = openEngine({ store, boxes, catalog, config })
 const request = {
   plan: JSON.parse(planText) as Plan,
   intent: null,
