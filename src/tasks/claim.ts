@@ -37,27 +37,34 @@ export async function claimReadyTask(
   })
 }
 
+type ClaimQuery = Omit<TaskQuery, 'limit' | 'offset'> & { capabilities: readonly string[] }
+
 /**
  * The first ready task that nobody else took meanwhile. Candidates are found without a lock; each
  * is locked, read again and judged again, and the next one is tried where another client was
  * faster.
  */
-async function lockReady(writer: GraphWriter, query: Omit<TaskQuery, 'limit' | 'offset'>): Promise<GraphNode | null> {
+async function lockReady(writer: GraphWriter, query: ClaimQuery): Promise<GraphNode | null> {
   for (let round = 0; round < limits.graphClaimRoundsMax; round++) {
     const candidates = await writer.tasks({ ...query, limit: limits.graphClaimCandidates, offset: 0 })
     if (candidates.length === 0) return null
     for (const { id } of candidates) {
       await writer.lock([id])
       const task = await writer.node(id)
-      if (task !== null && (await isReady(writer, task))) return task
+      if (task !== null && (await isReady(writer, task, query.capabilities))) return task
     }
   }
   return null
 }
 
-async function isReady(writer: GraphWriter, { id, status, run }: GraphNode): Promise<boolean> {
+async function isReady(
+  writer: GraphWriter,
+  { id, status, run }: GraphNode,
+  capabilities: readonly string[],
+): Promise<boolean> {
   const links = await writer.links(id)
   if (run !== undefined || status !== 'QUEUED' || ends(links, 'ASSIGNED_TO').length > 0) return false
+  if (ends(links, 'REQUIRES_CAPABILITY').some(({ other }) => !capabilities.includes(other.name!))) return false
   return ends(links, 'DEPENDS_ON').every(({ other }) => completedStatuses.includes(other.status as TaskStatus))
 }
 

@@ -54,7 +54,7 @@ test('discover() finds a built-in tool with no server configured, by its short t
     '  Intention:',
     '  Call:',
     '  Success:',
-    '  Typical error:',
+    '  Typical error',
   ]
   const places = headings.map((heading) => whole.indexOf(`\n${heading}`))
   assert.deepEqual(

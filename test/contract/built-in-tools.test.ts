@@ -8,9 +8,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type BuiltInTool, openBuiltIn } from '#catalog/built-in'
 import { builtInTools } from '#catalog/built-in-tools'
+import { example } from '#catalog/graph-tools'
 import { problemOf } from '#catalog/schema'
 import { AppError, type ErrorCode, type Json, type JsonObject, newId, type Tool } from '#model'
 import { type ArtifactsAddress, openArtifacts } from '#record'
+import { ensureNode, openGraphStore, openTaskGraph } from '#tasks'
 import { caller, openSpace, temporaryFolder, whyNot, workspace } from '#test'
 
 /** Parameters with `?` may be left out. */
@@ -71,7 +73,7 @@ const headings = [
   '  Intention: ',
   '  Call: ',
   '  Success: ',
-  '  Typical error: [',
+  '  Typical error',
 ]
 
 test('every tool says everything under the headings of the template, in their order, and its example is true', (t) => {
@@ -100,6 +102,37 @@ test('every tool says everything under the headings of the template, in their or
     assert.ok(example.error.code in errors, `the error of ${name}`)
     const described = new Set(parameters.map((parameter) => parameter.name.split('.')[0]))
     assert.deepEqual([...described], Object.keys(input.properties as JsonObject), name)
+  }
+})
+
+/** The nodes that the examples speak of. */
+async function seedExamples({ home }: Server): Promise<void> {
+  const at = '2026-01-31T09:30:00.000Z'
+  const { mission, task, other } = example
+  const node = (id: string, kind: 'Mission' | 'Task' | 'Tag', more: object = {}) =>
+    ({ id, kind, createdAt: at, updatedAt: at, properties: { description: 'd' }, ...more }) as const
+  const store = await openGraphStore({ file: join(home, 'tasks.db') })
+  await store.write(async (writer) => {
+    await writer.createNode(node(mission, 'Mission', { name: 'm', status: 'CANCELED' }))
+    await writer.createNode(node(task, 'Task', { missionID: mission, status: 'IN_PROGRESS' }))
+    await writer.createNode(node(other, 'Task', { missionID: mission, status: 'QUEUED' }))
+  }, AbortSignal.timeout(60_000))
+  await ensureNode(
+    openTaskGraph(store),
+    { kind: 'Tag', name: 'urgent' },
+    { run: newId(), call: '1', signal: AbortSignal.timeout(60_000) },
+  )
+  await store.close()
+}
+
+test('the typical error of every tool is what the tool answers, word for word', async (t) => {
+  const server = open(t)
+  await seedExamples(server)
+  for (const { name, documentation } of builtInTools) {
+    const { call, error } = documentation.example
+    const { given = {}, code, message, context } = error
+    const answered = await errorOf(server, name, { ...call, ...given })
+    assert.equal(String(answered), String(new AppError(code, message, context)), name)
   }
 })
 
@@ -184,15 +217,17 @@ function open(t: TestContext, place: Place = {}) {
 
 type Server = ReturnType<typeof open>
 
-async function codeOf({ tools, problemOf: problem, try: attempt }: Server, name: string, args: JsonObject) {
+async function errorOf({ tools, problemOf: problem, try: attempt }: Server, name: string, args: JsonObject) {
   const tool = tools.find((one) => one.name === name)!
   const refusal = problemOf(tool, args) ?? problem(tool, args)
-  if (refusal !== null) return refusal.code
+  if (refusal !== null) return refusal
   const signal = new AbortController().signal
   const done = await attempt(tool, args, { signal, timeoutMs: 60_000, run: newId(), call: '1' })
   assert.equal(done.outcome, 'answered')
-  return done.outcome === 'answered' && !done.ok ? done.error.code : 'ok'
+  return done.outcome === 'answered' && !done.ok ? done.error : null
 }
+
+const codeOf = async (...asked: Parameters<typeof errorOf>) => (await errorOf(...asked))?.code ?? 'ok'
 
 /** An artifact whose bytes are changed behind the back of the store. */
 async function tampered({ folder }: Server): Promise<string> {

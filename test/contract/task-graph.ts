@@ -62,6 +62,7 @@ export function taskGraphContract(name: string, open: Open, options: { skip?: st
     tasksAndMissions(fresh)
     relationships(fresh)
     readyAndClaimed(fresh)
+    staleCandidates(fresh)
     otherNodes(fresh)
     wholeTask(fresh)
     receipts(fresh)
@@ -371,6 +372,49 @@ function readyAndClaimed(fresh: Fresh): void {
     await refused(claimReadyTask(graph, { agentID: newId() }, next()), 'NEO4J_NODE_NOT_FOUND')
     await refused(claimReadyTask(graph, { agentID: missionID }, next()), 'INVALID_INPUT_PARAM')
   })
+}
+
+/** Between the search for candidates and the lock on one of them, other clients go on. */
+function staleCandidates(fresh: Fresh): void {
+  test('a claim judges a candidate again under its lock: what changed since it was found', async (t) => {
+    const { graph, another, next } = await fresh(t)
+    const { nodeID: agentID } = await ensureNode(graph, { kind: 'Agent', name: newId() }, next())
+    const { nodeID: other } = await ensureNode(graph, { kind: 'Agent', name: newId() }, next())
+    await ensureNode(graph, { kind: 'Capability', name: 'go' }, next())
+    const links = { REQUIRES_CAPABILITY: 'capability:go', ASSIGNED_TO: other, HAS_TAG: 'tag:go' }
+    await ensureNode(graph, { kind: 'Tag', name: 'go' }, next())
+    for (const [relationshipType, toNodeID] of Object.entries(links)) {
+      const { missionID } = await createMission(graph, { name: 'm' }, next())
+      const { taskID } = await createTask(graph, { parentNodeID: missionID, description: 'x' }, next())
+      const found = await graph.store.read(
+        (reader) => reader.tasks({ missionID, ready: true, limit: 1, offset: 0 }),
+        next().signal,
+      )
+      await addRelationship(graph, { fromNodeID: taskID, toNodeID, relationshipType }, next())
+      const stale = withCandidates(await another(), found)
+      const { task } = await claimReadyTask(openTaskGraph(stale), { agentID, missionID }, next())
+      assert.equal(task?.id, relationshipType === 'HAS_TAG' ? taskID : undefined, relationshipType)
+    }
+  })
+}
+
+type Search = Parameters<Parameters<GraphStore['write']>[0]>[0]['tasks']
+
+/** A store whose first search in a transaction answers as it would have a moment ago. */
+function withCandidates(store: GraphStore, found: Awaited<ReturnType<Search>>): GraphStore {
+  return {
+    ...store,
+    write: (work, signal) =>
+      store.write((writer) => {
+        let isStale = true
+        const tasks: Search = async (query) => {
+          const answer = isStale ? found : await writer.tasks(query)
+          isStale = false
+          return answer
+        }
+        return work({ ...writer, tasks })
+      }, signal),
+  }
 }
 
 function otherNodes(fresh: Fresh): void {

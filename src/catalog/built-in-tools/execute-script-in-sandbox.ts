@@ -130,6 +130,7 @@ const documentation: Documentation = {
     },
     success: { stdout: '42\n', stderr: '', exitCode: 0, truncated: false, isolation: { tier: 'gvisor' } },
     error: {
+      given: { interpreter: 'ruby' },
       code: 'SANDBOX_INVALID_INTERPRETER',
       message: 'Cannot run the script with "ruby": use one of python, bash, go run',
       context: { interpreter: 'ruby', allowed_values: ['python', 'bash', 'go run'] },

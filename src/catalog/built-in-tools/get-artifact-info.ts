@@ -46,9 +46,10 @@ export const getArtifactInfo = graphTool({
       },
     },
     error: {
+      given: { artifactID: 'report.md' },
       code: 'INVALID_INPUT_PARAM',
-      message: 'Cannot read "artifactID": must be the UUID of a node, or tag:NAME, capability:NAME or tool:NAME',
-      context: { param: 'artifactID', value: 'report.md' },
+      message: 'Cannot read "artifactID": must be the UUID of an artifact',
+      context: { param: 'artifactID', details: 'must be the UUID of an artifact', value: 'report.md' },
     },
   },
   run: getArtifact,

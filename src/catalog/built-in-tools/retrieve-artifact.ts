@@ -77,9 +77,10 @@ export const retrieveArtifact = toolFrom(
         },
       },
       error: {
+        given: { storagePath: '../secret' },
         code: 'INVALID_INPUT_PARAM',
         message: 'Cannot read "storagePath": it must look like artifacts/<id>/<name>',
-        context: { param: 'storagePath', value: '../secret' },
+        context: { param: 'storagePath', details: 'must look like artifacts/<id>/<name>', value: '../secret' },
       },
     },
   },

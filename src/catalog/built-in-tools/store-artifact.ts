@@ -82,9 +82,10 @@ export const storeArtifact = graphTool({
       sha256: '64e2b6f0a3e8d1c97f5b4a2910cd3e86f7a1b2c3d4e5f60718293a4b5c6d7e8f',
     },
     error: {
+      given: { ownerEntityID: example.absent },
       code: 'NEO4J_NODE_NOT_FOUND',
-      message: `Cannot find the node "${example.task}": there is none with this id`,
-      context: { nodeID: example.task },
+      message: `Cannot find the node "${example.absent}": there is none with this id`,
+      context: { nodeID: example.absent },
     },
   },
   run: store,

@@ -2,7 +2,7 @@
  * What is said of a built-in tool, as one typed source: the short text that is searched, and the
  * whole that an agent can ask for.
  */
-import { AppError, type ErrorCode, type Json, type JsonObject, toText } from '#model'
+import { AppError, type ContextOf, type ErrorCode, type Json, type JsonObject, toText } from '#model'
 
 type Parameter = {
   name: string
@@ -29,9 +29,14 @@ export type Documentation = {
     intention: string
     call: JsonObject
     success: Json
-    error: { code: ErrorCode; message: string; context: Record<string, unknown> }
+    error: ExampleError
   }
 }
+
+/** `given`: the arguments that bring it, in place of those of the call. */
+type ExampleError = {
+  [Code in ErrorCode]: { given?: JsonObject; code: Code; message: string; context: ContextOf<Code> }
+}[ErrorCode]
 
 /** What discover searches and shows. */
 export function shortText({ objective, description }: Documentation): string {
@@ -51,7 +56,7 @@ const codesOfEveryCall: readonly ErrorCode[] = [
 /** Every heading of the template in specs/autoagent-tools.md §1. */
 export function wholeText(id: string, documentation: Documentation): string {
   const { objective, description, parameters, returns, errors, idempotence, example } = documentation
-  const { code, message, context } = example.error
+  const { given, code, message, context } = example.error
   return [
     `${id}: ${objective}`,
     `Description: ${description}`,
@@ -70,7 +75,7 @@ export function wholeText(id: string, documentation: Documentation): string {
     `  Intention: ${example.intention}`,
     `  Call: ${id} ${toText(example.call)}`,
     `  Success: ${toText(example.success)}`,
-    `  Typical error: ${new AppError(code, message, context)}`,
+    `  Typical error${given === undefined ? '' : ` with ${toText(given)}`}: ${new AppError(code, message, context)}`,
   ].join('\n')
 }
 

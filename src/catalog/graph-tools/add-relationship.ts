@@ -29,9 +29,14 @@ export const addRelationship = graphTool({
     call: { fromNodeID: example.other, toNodeID: example.task, relationshipType: 'DEPENDS_ON' },
     success: { created: true },
     error: {
+      given: { toNodeID: 'tag:urgent', relationshipType: 'ASSIGNED_TO' },
       code: 'INVALID_INPUT_PARAM',
       message: 'Cannot read "relationshipType": ASSIGNED_TO leads from Task to Agent, not from Task to Tag',
-      context: { param: 'relationshipType', value: 'ASSIGNED_TO' },
+      context: {
+        param: 'relationshipType',
+        details: 'ASSIGNED_TO leads from Task to Agent, not from Task to Tag',
+        value: 'ASSIGNED_TO',
+      },
     },
   },
   run: add,

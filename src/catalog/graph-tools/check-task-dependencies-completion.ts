@@ -19,9 +19,10 @@ export const checkTaskDependenciesCompletion = graphTool({
     call: { taskID: example.other },
     success: { allCompleted: false },
     error: {
+      given: { taskID: example.absent },
       code: 'NEO4J_NODE_NOT_FOUND',
-      message: `Cannot find the node "${example.task}": there is none with this id`,
-      context: { nodeID: example.task },
+      message: `Cannot find the node "${example.absent}": there is none with this id`,
+      context: { nodeID: example.absent },
     },
   },
   run: dependenciesCompleted,

@@ -28,6 +28,7 @@ export const createMission = graphTool({
     call: { name: 'Release 2.0', description: 'Everything that must be done before 2.0 is published.' },
     success: { missionID: example.mission },
     error: {
+      given: { name: '' },
       code: 'MISSING_REQUIRED_PARAM',
       message: 'Cannot go on without "name": it is required and must not be empty',
       context: { param: 'name' },

@@ -42,9 +42,10 @@ export const createTaskNode = graphTool({
     },
     success: { taskID: example.task },
     error: {
+      given: { parentNodeID: example.absent },
       code: 'NEO4J_NODE_NOT_FOUND',
-      message: `Cannot find the node "${example.other}": there is none with this id`,
-      context: { nodeID: example.other },
+      message: `Cannot find the node "${example.absent}": there is none with this id`,
+      context: { nodeID: example.absent },
     },
   },
   run: createTask,

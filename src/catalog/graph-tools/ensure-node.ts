@@ -25,9 +25,16 @@ export const ensureNode = graphTool({
     call: { kind: 'Agent', name: 'ada' },
     success: { nodeID: example.agent },
     error: {
+      given: { kind: 'Robot' },
       code: 'INVALID_INPUT_PARAM',
-      message: 'Cannot call "metier:ensure_node": "kind" must be one of Agent, User, Capability, Tool, Tag',
-      context: { param: 'kind', value: 'Robot', allowed_values: ['Agent', 'User', 'Capability', 'Tool', 'Tag'] },
+      message: 'Cannot call "metier:ensure_node": "kind" must be "Agent" | "User" | "Capability" | "Tool" | "Tag"',
+      context: {
+        param: 'kind',
+        details: 'must be "Agent" | "User" | "Capability" | "Tool" | "Tag"',
+        value: 'Robot',
+        allowed_values: ['Agent', 'User', 'Capability', 'Tool', 'Tag'],
+        tool: 'metier:ensure_node',
+      },
     },
   },
   run: ensure,

@@ -32,9 +32,10 @@ export const getTaskDetails = graphTool({
       },
     },
     error: {
+      given: { taskID: 'task 7' },
       code: 'INVALID_INPUT_PARAM',
-      message: 'Cannot read "taskID": must be the UUID of a node, or tag:NAME, capability:NAME or tool:NAME',
-      context: { param: 'taskID', value: 'task 7' },
+      message: 'Cannot read "taskID": must be the UUID of a task',
+      context: { param: 'taskID', details: 'must be the UUID of a task', value: 'task 7' },
     },
   },
   run: getTask,

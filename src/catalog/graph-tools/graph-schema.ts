@@ -105,5 +105,6 @@ export const example = {
   task: '7a1e5c94-2d3b-8f60-8b72-1c4d6e8fa0b2',
   other: '9c2f6da5-3e4c-8071-9c83-2d5e7f90b1c3',
   agent: 'b4d07eb6-4f5d-8182-8d94-3e6f80a1c2d4',
+  absent: 'd6f29fd8-617f-8394-8fa6-507b92c3e4f6',
   at: '2026-01-31T09:30:00.000Z',
 }

@@ -47,9 +47,16 @@ export const listMissions = graphTool({
       next: null,
     },
     error: {
+      given: { status: 'OPEN' },
       code: 'INVALID_INPUT_PARAM',
-      message: 'Cannot call "metier:list_missions": "status" must be one of ACTIVE, DONE, FAILED, CANCELED',
-      context: { param: 'status', value: 'OPEN', allowed_values: ['ACTIVE', 'DONE', 'FAILED', 'CANCELED'] },
+      message: 'Cannot call "metier:list_missions": "status" must be "ACTIVE" | "DONE" | "FAILED" | "CANCELED"',
+      context: {
+        param: 'status',
+        details: 'must be "ACTIVE" | "DONE" | "FAILED" | "CANCELED"',
+        value: 'OPEN',
+        allowed_values: ['ACTIVE', 'DONE', 'FAILED', 'CANCELED'],
+        tool: 'metier:list_missions',
+      },
     },
   },
   run: list,

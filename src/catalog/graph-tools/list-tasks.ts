@@ -49,9 +49,10 @@ export const listTasks = graphTool({
       next: 1,
     },
     error: {
+      given: { limit: 0 },
       code: 'INVALID_INPUT_PARAM',
       message: 'Cannot call "metier:list_tasks": "limit" must be at least 1',
-      context: { param: 'limit', value: 0 },
+      context: { param: 'limit', details: 'must be at least 1', value: 0, tool: 'metier:list_tasks' },
     },
   },
   run: list,

@@ -30,6 +30,7 @@ export const recordFailure = graphTool({
     call: { taskID: example.task, code: 'S3_ARTIFACT_NOT_FOUND', message: 'The logs of May are not stored.' },
     success: { failureID: example.other },
     error: {
+      given: { message: '' },
       code: 'MISSING_REQUIRED_PARAM',
       message: 'Cannot go on without "message": it is required and must not be empty',
       context: { param: 'message' },

@@ -35,9 +35,10 @@ export const recordValidation = graphTool({
     call: { taskID: example.task, passed: true, report: 'The cause was reproduced.' },
     success: { validationID: example.other },
     error: {
+      given: { taskID: example.absent },
       code: 'NEO4J_NODE_NOT_FOUND',
-      message: `Cannot find the node "${example.task}": there is none with this id`,
-      context: { nodeID: example.task },
+      message: `Cannot find the node "${example.absent}": there is none with this id`,
+      context: { nodeID: example.absent },
     },
   },
   run: record,

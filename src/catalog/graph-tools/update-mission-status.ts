@@ -40,7 +40,12 @@ export const updateMissionStatus = graphTool({
     error: {
       code: 'INVALID_INPUT_PARAM',
       message: 'Cannot read "expectedStatus": was expected to be ACTIVE and is CANCELED',
-      context: { param: 'expectedStatus', value: 'ACTIVE', actual: 'CANCELED' },
+      context: {
+        param: 'expectedStatus',
+        details: 'was expected to be ACTIVE and is CANCELED',
+        value: 'ACTIVE',
+        actual: 'CANCELED',
+      },
     },
   },
   run: update,

@@ -39,9 +39,15 @@ export const updateTaskStatus = graphTool({
     call: { taskID: example.task, newStatus: 'DONE' },
     success: { taskID: example.task, status: 'DONE', updatedAt: example.at },
     error: {
+      given: { expectedStatus: 'QUEUED' },
       code: 'INVALID_INPUT_PARAM',
       message: 'Cannot read "expectedStatus": was expected to be QUEUED and is IN_PROGRESS',
-      context: { param: 'expectedStatus', value: 'QUEUED', actual: 'IN_PROGRESS' },
+      context: {
+        param: 'expectedStatus',
+        details: 'was expected to be QUEUED and is IN_PROGRESS',
+        value: 'QUEUED',
+        actual: 'IN_PROGRESS',
+      },
     },
   },
   run: update,

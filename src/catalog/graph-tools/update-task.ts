@@ -57,9 +57,10 @@ export const updateTask = graphTool({
       },
     },
     error: {
+      given: { priority: 'high' },
       code: 'INVALID_INPUT_PARAM',
-      message: 'Cannot read "name": must have at most 100 characters and has 140',
-      context: { param: 'name' },
+      message: 'Cannot call "metier:update_task": "priority" must be integer',
+      context: { param: 'priority', details: 'must be integer', value: 'high', tool: 'metier:update_task' },
     },
   },
   run: update,

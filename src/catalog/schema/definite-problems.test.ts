@@ -19,12 +19,12 @@ test('definiteProblems() tells each problem once where everything is known', () 
   assert.deepEqual(problems(input, { n: 'x', m: 1 }), [
     '"o" is missing, expected unknown',
     '"n" must be number',
-    '"m" 1 is less than 3.',
+    '"m" must be at least 3',
   ])
 })
 
 test('definiteProblems() leaves open what is still to come, and judges around it', () => {
-  assert.deepEqual(problems(list, { l: [null, 1] }, ['/l/0']), ['"l.1" 1 is less than 3.'])
+  assert.deepEqual(problems(list, { l: [null, 1] }, ['/l/0']), ['"l.1" must be at least 3'])
   assert.equal(problems(list, { l: [null, null, 5] }, ['/l/0', '/l/1']).length, 1, 'too many, whatever they are')
   assert.deepEqual(problems(list, { l: [null, null] }, ['/l/0', '/l/1']), [], 'they may differ')
   assert.deepEqual(problems(list, { l: null }, ['/l']), [])

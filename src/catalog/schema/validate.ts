@@ -77,6 +77,8 @@ export function explain(
 function detailsOf(keyword: string, schema: unknown, root: JsonObject): string | undefined {
   if (!isObject(schema)) return undefined
   if (keyword === 'type' && schema.type === 'integer') return 'must be integer'
+  if (keyword === 'minimum') return `must be at least ${schema.minimum}`
+  if (keyword === 'maximum') return `must be at most ${schema.maximum}`
   if (keyword === 'pattern') return `must match the pattern ${cut(String(schema.pattern))}`
   if (!plainWords.has(keyword)) return undefined
   const signature = signatureOf(schema, root)
