@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { AppError, type Config, parseConfig } from '#model'
+import { AppError, awsFiles, type Config, parseConfig } from '#model'
 import about from '#package' with { type: 'json' }
 import {
   type Context,
@@ -159,7 +159,17 @@ function readConfig({ config: named, home }: Parsed['options'], unconfigured: bo
   }
   const text = file === null || unconfigured ? null : configText(file)
   const directory = file === null ? process.cwd() : dirname(file)
-  return parseConfig({ file, text, home: homeFolder(home, file), env, directory })
+  const awsTexts = awsFiles({ ...env, HOME: homedir() }).flatMap(textIfReadable)
+  return parseConfig({ file, text, home: homeFolder(home, file), env, directory, awsTexts })
+}
+
+/** Whoever cannot read a file cannot let anything of it get out. */
+function textIfReadable(file: string): string[] {
+  try {
+    return [readFileSync(file, 'utf8')]
+  } catch {
+    return []
+  }
 }
 
 /**

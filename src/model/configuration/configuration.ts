@@ -1,4 +1,5 @@
 /** The configuration: its types, and the one parser that reads, expands and refuses it. */
+export { awsFiles } from './aws-keys.ts'
 export * from './config.ts'
 export { parseJsonc } from './jsonc.ts'
 export { keyVariables } from './parse-agent.ts'

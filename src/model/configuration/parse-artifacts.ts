@@ -17,9 +17,6 @@ const names = [
 ]
 
 export function readArtifacts(expansion: Expansion, root: Fields): Config['artifacts'] {
-  // Also where no bucket is configured: tools may say what stands in this process's environment.
-  const { AWS_SECRET_ACCESS_KEY: secretAccessKey = '', AWS_SESSION_TOKEN: sessionToken = '' } = expansion.env
-  collectSecrets(expansion, Object.entries({ secretAccessKey, sessionToken }))
   const isFolder = !root.has('artifacts') || typeof root.values.artifacts === 'string'
   return isFolder ? root.oneOf('artifacts', ['dir'] as const, 'dir') : readS3(expansion, root.section('artifacts'))
 }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { AppError, type Config, parseConfig } from '#model'
+import { AppError, awsFiles, type Config, parseConfig } from '#model'
 
 function parse(text: string | object | null, env: Record<string, string> = {}): Config {
   const source = typeof text === 'object' && text !== null ? JSON.stringify(text) : text
@@ -383,6 +383,22 @@ test("parseConfig() takes what a bucket's settings leave out from AWS's variable
   const fromFile = parse({ artifacts: s3 }, { HOME: '/me', AWS_PROFILE: 'work' }).artifacts
   assert(fromFile !== 'dir')
   assert.deepEqual(fromFile.credentials, { file: '/me/.aws/credentials', profile: 'work' })
+})
+
+test("parseConfig() keeps quiet about every key that AWS's own tools would find", () => {
+  const env = { AWS_SESSION_TOKEN: 'session-of-env', AWS_CONTAINER_AUTHORIZATION_TOKEN: 'token-of-task' }
+  const profile = (name: string) =>
+    `[${name}]\r\naws_access_key_id = AKIDEXAMPLE\r\n\taws_secret_access_key=${name}=key \r\n`
+  const awsTexts = [
+    `${profile('default')}${profile('work')}# aws_session_token\n`,
+    'region = eu\nAWS_SESSION_TOKEN = of-config',
+  ]
+  const { knownSecrets } = parseConfig({ file: null, text: null, home: '/h', env, directory: '/d', awsTexts })
+  const expected = ['default=key', 'of-config', 'session-of-env', 'token-of-task', 'work=key']
+  assert.deepEqual([...knownSecrets].sort(), expected)
+  const files = { AWS_SHARED_CREDENTIALS_FILE: '/a', AWS_CONFIG_FILE: '/b' }
+  assert.deepEqual(awsFiles({ HOME: '/me', ...files }), ['/a', '/b'])
+  assert.deepEqual(awsFiles({ HOME: '/me' }), ['/me/.aws/credentials', '/me/.aws/config'])
 })
 
 test('parseConfig() refuses a bucket that is none, half of its keys and fields that nobody reads', () => {

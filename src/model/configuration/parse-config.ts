@@ -6,6 +6,7 @@
 import { limits } from '#model/limits'
 import type { Json } from '#model/primitives'
 import { AppError, effectForms, effectKinds, isEffect, tiers } from '#model/terms'
+import { awsKeys } from './aws-keys.ts'
 import type { Config, OauthConfig, PolicyRule, ServerConfig, ServerSandbox } from './config.ts'
 import { Fields, type Findings, isJson, isString, type Problem } from './config-fields.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
@@ -15,7 +16,7 @@ import { readArtifacts } from './parse-artifacts.ts'
 import { readHttp } from './parse-http.ts'
 import { readLearn, readSpeculate } from './parse-learn.ts'
 import { readTaskGraph } from './parse-task-graph.ts'
-import { collectSecrets, type Expansion, expand } from './variables.ts'
+import { addSecret, collectSecrets, type Expansion, expand } from './variables.ts'
 
 export type ConfigSource = {
   file: string | null
@@ -24,14 +25,18 @@ export type ConfigSource = {
   env: Record<string, string | undefined>
   /** The folder of the file: `${PWD}`, `${workspaceFolder}` and where servers start. */
   directory: string
+  /** The texts of `awsFiles()`, as far as they can be read. */
+  awsTexts?: readonly string[]
 }
 
 type Reading = Expansion & Findings
 
-export function parseConfig({ file, text, home, env, directory }: ConfigSource): Config {
+export function parseConfig({ file, text, home, env, directory, awsTexts = [] }: ConfigSource): Config {
   const isShared = file?.endsWith('.mcp.json') === true
   const findings: Findings = { problems: [], unknownFields: [], isShared }
   const reading: Reading = { env, directory, secrets: new Set(), unset: new Set(), ...findings }
+  // Also where no bucket is configured: tools may say what stands on this machine.
+  for (const key of awsKeys(env, awsTexts)) addSecret(reading, key)
   const root = new Fields(reading, '', text === null ? {} : parseText(file, text))
   const config = {
     file,

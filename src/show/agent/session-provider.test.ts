@@ -62,8 +62,26 @@ test('a key that a provider says back stands in no record, book, answer or error
   }
 })
 
-function filesWithKey(folder: string): string[] {
+test("keys of AWS's own tools that a provider says stand in no record, book or answer", async (t) => {
+  const keys = ['wJalrXUtnFEMI-of-a-profile', 'token-of-the-environment', 'token-of-the-configuration']
+  const [inFile, inVariable, inConfig] = keys
+  const said = JSON.stringify({ ...lastAnswer(keys.join(' ')), artifacts: [{ path: 'a.txt', content: keys.join() }] })
+  const space = agentProject(t, [])
+  const stub = await providerStub(t, join(space.folder, 'asked.jsonl'), () => ({ text: said }))
+  const files = { AWS_SHARED_CREDENTIALS_FILE: join(space.folder, 'keys'), AWS_CONFIG_FILE: join(space.folder, 'aws') }
+  writeFileSync(files.AWS_SHARED_CREDENTIALS_FILE, `[work]\naws_secret_access_key = ${inFile}\n`)
+  writeFileSync(files.AWS_CONFIG_FILE, `[default]\naws_session_token=${inConfig}\n`)
+  const words = ['agent', 'Ask', '--model', `compatible:stub@${stub.url}`, '--workspace', space.project, '--json']
+  const { json, stdout, stderr } = await metier(space, words, { env: { ...files, AWS_SESSION_TOKEN: inVariable! } })
+  assert.equal(json?.status, 'done', stderr)
+  for (const key of keys) {
+    assert.ok(!`${stdout}${stderr}`.includes(key), key)
+    assert.deepEqual([...filesWithKey(space.home, key), ...filesWithKey(space.project, key)], [])
+  }
+})
+
+function filesWithKey(folder: string, key = apiKey): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const paths = files.map(({ parentPath, name }) => join(parentPath, name))
-  return paths.filter((path) => readFileSync(path).includes(apiKey))
+  return paths.filter((path) => readFileSync(path).includes(key))
 }
