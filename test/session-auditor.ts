@@ -14,7 +14,7 @@ import { join } from 'node:path'
 
 // biome-ignore lint/suspicious/noExplicitAny: an auditor takes nothing for granted; each member is looked at.
 type Any = any
-type Call = { tool: string; args: Any; step: number; value?: Any; error?: Any; n: number; at: string }
+type Call = { call: string; tool: string; args: Any; step: number; value?: Any; error?: Any; n: number; at: string }
 type Said = { at: string; step: number; role: string; text: string }
 export type Link = { step: number; what: string; detail: string }
 
@@ -77,7 +77,7 @@ function reconstruct(events: Any[], session: string) {
     assert.deepEqual([run, n], [session, index + 1], 'an event is out of its place')
     if (type === 'call.issued' && !body.call.includes('.')) {
       if (body.tool.startsWith('model:')) step += 1
-      calls.set(body.call, { tool: body.tool, args: body.args, step, n, at })
+      calls.set(body.call, { call: body.call, tool: body.tool, args: body.args, step, n, at })
     }
     const call = type === 'call.resolved' ? calls.get(body.call) : undefined
     if (call !== undefined) {
@@ -105,42 +105,43 @@ function digestOf({ content, encoding = 'utf8' }: Any): string {
   return sha256(Buffer.from(content, encoding))
 }
 
-function linkOf({ tool, args, step, value, error }: Call): Link {
+function linkOf({ call, tool, args, step, value, error }: Call): Link {
   if (error) return { step, what: `refused: ${tool}`, detail: `${error.code} ${error.message}` }
   if (tool.startsWith('model:')) return { step, what: 'answer', detail: value.text }
   if (tool.startsWith('workspace:write')) return { step, what: 'artifact', detail: `${value.path} ${value.sha256}` }
   if (tool !== 'workspace:run') return { step, what: tool, detail: JSON.stringify(value) }
-  return { step, what: `output of ${args.path}`, detail: evidence('', value) }
+  return { step, what: `output of ${args.path}`, detail: evidence('', value, call) }
 }
 
 /** What the model is told of a script, and a reader of the transcript too. */
-function evidence(prompt: string, { returncode, stdout, stderr, artifacts = [], missing = [] }: Any): string {
+function evidence(prompt: string, { returncode, stdout, stderr, artifacts = [], missing = [] }: Any, call: string) {
   const outputs = [
     ...artifacts.map(({ path, bytes, storagePath }: Any) => `${path}: ${bytes} bytes, stored as ${storagePath}`),
     ...missing.map(({ path, reason }: Any) => `${path}: not stored, ${reason}`),
   ]
   const kept = outputs.length === 0 ? '' : `\n[OUTPUTS]\n${outputs.join('\n')}`
-  return `${prompt}\n\n[RETURN CODE] ${returncode}\n[STDOUT]\n${short(stdout)}\n[STDERR]\n${short(stderr)}${kept}`
+  const [out, err] = [short(stdout, `/stdout of call ${call}`), short(stderr, `/stderr of call ${call}`)]
+  return `${prompt}\n\n[RETURN CODE] ${returncode}\n[STDOUT]\n${out}\n[STDERR]\n${err}${kept}`
 }
 
 const shownBytesMax = 64 * 1024
 
-function short(text: string, where = 'all of it is in the ledger'): string {
+function short(text: string, place: string): string {
   if (Buffer.byteLength(text) <= shownBytesMax) return text
   const head = text.slice(0, shownBytesMax / 8).replace(/[\ud800-\udbff]$/, '')
   const tail = text.slice(-shownBytesMax / 8).replace(/^[\udc00-\udfff]/, '')
-  return `${head}\n… ${text.length - head.length - tail.length} characters left out, ${where} …\n${tail}`
+  return `${head}\n… ${text.length - head.length - tail.length} characters left out, all of it is ${place} …\n${tail}`
 }
 
 const toolExecuted = 'System: Tool executed. Artifacts saved. Output:\n'
 
-function wordsOf({ tool, args, value, error }: Call): { role: string; text: string } {
+function wordsOf({ call, tool, args, value, error }: Call): { role: string; text: string } {
   if (error) return { role: 'system', text: `${tool}: ${error.code} ${error.message}` }
   if (tool.startsWith('model:')) {
     const asked = value.toolCalls.map(({ name, args }: Any) => `${name} ${JSON.stringify(args)}`)
     return { role: 'assistant', text: [value.text, ...asked].filter((part) => part !== '').join('\n') }
   }
-  if (tool === 'workspace:run') return { role: 'system', text: evidence('ran', value) }
+  if (tool === 'workspace:run') return { role: 'system', text: evidence('ran', value, call) }
   if (!tool.startsWith('workspace:write')) return { role: 'system', text: `${tool} ${JSON.stringify(value)}` }
   const isOutput = value.path.endsWith('/tool_output.txt')
   return { role: 'system', text: isOutput ? `${toolExecuted}${args.content}` : `wrote ${value.path} ${value.sha256}` }
@@ -183,7 +184,7 @@ function checkRebound(text: string, acts: Call[], next: string | undefined): voi
     assert.equal(file && digestOf(file.args), digestOf({ content, encoding }), `${path} is not on the ledger`)
   }
   if (next !== undefined && ran.value && !ran.value.forbidden)
-    assert.equal(next, evidence(prompt, ran.value), 'the evidence was not put before the model as it was')
+    assert.equal(next, evidence(prompt, ran.value, ran.call), 'the evidence was not put before the model as it was')
 }
 
 /** Null where the JSON stands among other text: that is not looked into here. */
@@ -208,7 +209,7 @@ function checkGlassBox(text: string, acts: Call[], next: string | undefined): vo
   const less = (stream: string) => stream.replace(/\r?\n$/, '')
   const content = `returncode: ${returncode}\n\n[STDOUT]\n${less(stdout)}\n\n[STDERR]\n${less(stderr)}\n`
   assert.equal(output!.args.content, content, 'the saved output is not what the script printed')
-  const shown = short(content, `all of it is in ${output!.value.path}`)
+  const shown = short(content, `in ${output!.value.path}`)
   if (next !== undefined) assert.equal(next, `${toolExecuted}${shown}`)
 }
 

@@ -23,8 +23,8 @@ export { type SessionView, viewSession } from './session-view.ts'
 
 /** What the engine needs for sessions; given to the verbs when they are opened. */
 export const sessionKit: SessionKit = {
-  maker: { version: '1', make: (source) => agentProgram(readPlan(source)) },
-  servers({ config, planOf, discover, resultText }, listening) {
+  maker: { version: '2', make: (source) => agentProgram(readPlan(source)) },
+  servers({ config, planOf, discover, result }, listening) {
     let opened: ScriptBoxes | null = null
     let stored: Promise<Artifacts> | null = null
     const { minTier } = config.sandbox
@@ -36,7 +36,7 @@ export const sessionKit: SessionKit = {
       boxes,
       artifacts: () => (stored ??= openArtifacts(config)),
       discover,
-      result: async (input) => JSON.parse(resultText(input as object)),
+      result,
     })
     const directory = config.file === null ? process.cwd() : dirname(config.file)
     return [

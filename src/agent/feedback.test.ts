@@ -11,13 +11,13 @@ test('the output of a tool and its feedback are in the words of the specificatio
 })
 
 test('a rebound shows the continuation prompt before the evidence', () => {
-  const told = reboundFeedback('Look.', { returncode: 3, stdout: 'out', stderr: 'err' })
+  const told = reboundFeedback('Look.', { returncode: 3, stdout: 'out', stderr: 'err' }, '4')
   assert.equal(told, 'Look.\n\n[RETURN CODE] 3\n[STDOUT]\nout\n[STDERR]\nerr')
 })
 
 test('long output is told by its head and tail, with the place of the rest', () => {
   const text = `head${'😀'.repeat(limits.feedbackBytesMax)}tail`
-  const told = bounded(text, 'all of it is in x')
+  const told = bounded(text, 'in x')
   assert.ok(Buffer.byteLength(told) < limits.feedbackBytesMax)
   assert.match(told, /^head😀[\s\S]*characters left out, all of it is in x[\s\S]*😀tail$/u)
   assert.ok(told.isWellFormed())

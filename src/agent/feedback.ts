@@ -19,14 +19,22 @@ export function toolOutput({ returncode, stdout, stderr }: Ran): string {
 
 /** The words are fixed: they say to whoever reads the transcript where output begins. */
 export function toolFeedback(output: string, path: string): string {
-  return `System: Tool executed. Artifacts saved. Output:\n${bounded(output, `all of it is in ${path}`)}`
+  return `System: Tool executed. Artifacts saved. Output:\n${bounded(output, `in ${path}`)}`
 }
 
-export function reboundFeedback(prompt: string, ran: Ran): string {
-  const { returncode, stdout, stderr } = ran
-  const where = 'all of it is in the ledger'
-  const streams = `[STDOUT]\n${bounded(stdout, where)}\n[STDERR]\n${bounded(stderr, where)}`
-  return `${prompt}\n\n[RETURN CODE] ${returncode}\n${streams}${outputsText(ran)}`
+/** `call` is the one that ran the script: the verb `result` pages through what is left out. */
+export function reboundFeedback(prompt: string, ran: Ran, call: string): string {
+  const { returncode } = ran
+  const [stdout, stderr] = streamsOf(ran, call).map(({ text, place }) => bounded(text, place))
+  return `${prompt}\n\n[RETURN CODE] ${returncode}\n[STDOUT]\n${stdout}\n[STDERR]\n${stderr}${outputsText(ran)}`
+}
+
+/** What a script printed, each with the place of all of it. */
+export function streamsOf({ stdout, stderr }: Ran, call: string): { name: string; text: string; place: string }[] {
+  return [
+    { name: 'STDOUT', text: stdout, place: `/stdout of call ${call}` },
+    { name: 'STDERR', text: stderr, place: `/stderr of call ${call}` },
+  ]
 }
 
 function outputsText({ artifacts = [], missing = [] }: Ran): string {
@@ -42,13 +50,13 @@ export function mistakeFeedback(reason: string, written: readonly string[] = [])
   return `System: Your answer was not used: ${reason}. ${done}. Send it again as the protocol says.`
 }
 
-/** Head and tail, and where the rest is; never half of a surrogate pair. */
-export function bounded(text: string, where: string): string {
+/** Head and tail, and the place of all of it; never half of a surrogate pair. */
+export function bounded(text: string, place: string): string {
   if (Buffer.byteLength(text) <= limits.feedbackBytesMax) return text
   const size = limits.feedbackBytesMax / 8
   const head = text.slice(0, size).replace(/[\ud800-\udbff]$/, '')
   const tail = text.slice(-size).replace(/^[\udc00-\udfff]/, '')
-  return `${head}\n… ${text.length - head.length - tail.length} characters left out, ${where} …\n${tail}`
+  return `${head}\n… ${text.length - head.length - tail.length} characters left out, all of it is ${place} …\n${tail}`
 }
 
 function oneLineLess(text: string): string {

@@ -25,20 +25,24 @@ import {
   toAppError,
   toText,
 } from '#model'
-import { bounded, mistakeFeedback, type Ran, reboundFeedback, toolFeedback, toolOutput } from './feedback.ts'
+import { bounded, mistakeFeedback, type Ran, reboundFeedback, streamsOf, toolFeedback, toolOutput } from './feedback.ts'
 import { callOf, modelTools } from './native-tools.ts'
 import type { AgentPlan } from './plan.ts'
 import type { Draft, Reading } from './reading.ts'
 import { forbiddenTarget, readRebound } from './rebound.ts'
 import { readToolCode } from './tool-code.ts'
 
-type Result = { ok: true; value: JsonObject; now: number } | { ok: false; error: ErrorData; now: number }
+/** `call` is the number by which the record, and the verb `result`, know it. */
+type Result = ({ ok: true; value: JsonObject } | { ok: false; error: ErrorData }) & { call: string; now: number }
 
 /** What the program does next: one call and what its result leads to, or its end. */
 type Move = { call: IssuedCall; then(result: Result): Move } | { end: ProgramEnd }
 
 /** A file on the record, as the call that wrote it answered. */
 type Written = { path: string; sha256: string; bytes: number }
+
+/** An answer of the model, with the call that it is of. */
+type Heard = ModelAnswer & { call: string }
 
 /** A script, with the digest of the bytes that may run; null where none are on the record. */
 type Target = { path: string; sha256: string | null }
@@ -60,9 +64,9 @@ export function agentProgram(plan: AgentPlan): Program {
   }
 }
 
-function resultOf({ ok, text, now }: Delivery): Result {
+function resultOf({ call, ok, text, now }: Delivery): Result {
   const value = JSON.parse(text)
-  return ok ? { ok, value, now } : { ok, error: value as ErrorData, now }
+  return { ...(ok ? { ok, value } : { ok, error: value as ErrorData }), call: String(call), now }
 }
 
 class Loop {
@@ -96,18 +100,18 @@ class Loop {
 
   #answered(result: Result): Move {
     if (!result.ok) return failed(result.error)
-    const answer = result.value as ModelAnswer
+    const answer: Heard = { ...(result.value as ModelAnswer), call: result.call }
     this.#written = []
     const { inputTokens, outputTokens } = answer.usage
     this.#tokens += (inputTokens ?? 0) + (outputTokens ?? 0)
     if (answer.stop === 'refusal' || answer.stop === 'context_overflow') return this.#unanswered(answer)
-    if (answer.toolCalls.length > 0) return this.#useTools(answer, answer.toolCalls, [])
+    if (answer.toolCalls.length > 0) return this.#useTools(answer, answer.toolCalls, { replies: [], streams: [] })
     if (answer.stop === 'max_tokens') return this.#mistaken(answer, 'it was cut off: it was too long')
     const read = this.#plan.protocol === 'rebound' ? readRebound : readToolCode
     return this.#follow(answer, read(answer.text), result.now)
   }
 
-  #follow(answer: ModelAnswer, reading: Reading, now: number): Move {
+  #follow(answer: Heard, reading: Reading, now: number): Move {
     switch (reading.kind) {
       case 'mistake':
         return this.#mistaken(answer, reading.reason)
@@ -118,31 +122,27 @@ class Loop {
     }
   }
 
-  #act(answer: ModelAnswer, reading: Extract<Reading, { kind: 'final' | 'script' }>): Move {
+  #act(answer: Heard, reading: Extract<Reading, { kind: 'final' | 'script' }>): Move {
     if (reading.kind === 'final') return this.#done(reading.text)
     const { target, prompt, thought } = reading
     const forbidden = forbiddenTarget(target)
     if (forbidden !== null) return this.#refuse(answer, target, forbidden)
     // Without a digest it is looked at and not run: a link in its place is forbidden all the same.
     const file = this.#files.get(target) ?? { path: target, sha256: null }
-    return this.#run(file, limits.reboundScriptSeconds, (ran) =>
+    return this.#run(file, limits.reboundScriptSeconds, (ran, call) =>
       ran.forbidden === undefined
-        ? this.#tellRun(answer, thought, prompt, ran)
+        ? this.#tellRun(answer, reboundFeedback(prompt, ran, call), { thought, ran, call })
         : this.#refuse(answer, target, ran.forbidden),
     )
   }
 
-  #tellRun(answer: ModelAnswer, thought: string, prompt: string, ran: Ran): Move {
-    const streams = [
-      { name: 'STDOUT', text: ran.stdout, path: null },
-      { name: 'STDERR', text: ran.stderr, path: null },
-    ]
+  #tellRun(answer: Heard, text: string, { thought, ran, call }: { thought: string; ran: Ran; call: string }): Move {
     const failure = ran.returncode === 0 ? null : `${ran.returncode} ${ran.stderr}`
-    return this.#tell(answer, reboundFeedback(prompt, ran), { thought, streams, failure })
+    return this.#tell(answer, text, { thought, streams: streamsOf(ran, call), failure })
   }
 
   /** A path that is never run: the model is told once. */
-  #refuse(answer: ModelAnswer, target: string, details: string): Move {
+  #refuse(answer: Heard, target: string, details: string): Move {
     this.#forbidden += 1
     if (this.#forbidden > 1) {
       const message = `Cannot go on with the session: its model asked again to run ${target}; ${details}`
@@ -151,7 +151,7 @@ class Loop {
     return this.#mistaken(answer, `${target} is a forbidden path: ${details}. A second one ends the session`)
   }
 
-  #runTool(answer: ModelAnswer, { code, thought }: Extract<Reading, { kind: 'tool' }>, now: number): Move {
+  #runTool(answer: Heard, { code, thought }: Extract<Reading, { kind: 'tool' }>, now: number): Move {
     const folder = `artifacts/step_${stampOf(now)}_tool_request`
     const script: Draft = { path: `${folder}/tool_script.py`, content: code, encoding: 'utf8' }
     const step = 'workspace:write_step'
@@ -159,7 +159,7 @@ class Loop {
       this.#run(file, limits.toolScriptSeconds, (ran) => {
         const output = toolOutput(ran)
         const path = file.path.replace(/tool_script\.py$/, 'tool_output.txt')
-        const streams = [{ name: 'OUTPUT', text: output, path }]
+        const streams = [{ name: 'OUTPUT', text: output, place: `in ${path}` }]
         const failure = ran.returncode === 0 ? null : output
         const told = { thought, streams, failure }
         const tell = () => this.#tell(answer, toolFeedback(output, path), told)
@@ -169,11 +169,11 @@ class Loop {
   }
 
   /** One after the other; the first that cannot be written is a mistake of the model. */
-  #write(answer: ModelAnswer, [draft, ...rest]: Draft[], then: () => Move): Move {
+  #write(answer: Heard, [draft, ...rest]: Draft[], then: () => Move): Move {
     return draft === undefined ? then() : this.#put(answer, draft, () => this.#write(answer, rest, then))
   }
 
-  #put(answer: ModelAnswer, draft: Draft, then: (file: Written) => Move, tool = 'workspace:write'): Move {
+  #put(answer: Heard, draft: Draft, then: (file: Written) => Move, tool = 'workspace:write'): Move {
     const call = { tool, args: toText(draft) }
     return {
       call,
@@ -188,53 +188,53 @@ class Loop {
     }
   }
 
-  #run({ path, sha256 }: Target, timeoutSeconds: number, then: (ran: RunAnswer) => Move): Move {
+  #run({ path, sha256 }: Target, timeoutSeconds: number, then: (ran: RunAnswer, call: string) => Move): Move {
     const call = { tool: 'workspace:run', args: toText({ path, sha256, timeoutSeconds }) }
     return {
       call,
       then: (result) => {
-        if (result.ok) return then(result.value as RunAnswer)
+        if (result.ok) return then(result.value as RunAnswer, result.call)
         if (endsAll(result.error)) return failed(result.error)
-        return then({ returncode: 'refused', stdout: '', stderr: result.error.message })
+        return then({ returncode: 'refused', stdout: '', stderr: result.error.message }, result.call)
       },
     }
   }
 
-  #useTools(answer: ModelAnswer, [first, ...rest]: ToolCall[], replies: Message[]): Move {
-    if (first === undefined) return this.#remember(answer, { replies, thought: answer.text, streams: [] })
-    const reply = (text: string): Move => {
-      const message: Message = {
-        role: 'tool',
-        toolCallId: first.id,
-        text: bounded(text, 'ask for less, or use result'),
-      }
-      return this.#useTools(answer, rest, [...replies, message])
+  #useTools(answer: Heard, [first, ...rest]: ToolCall[], told: Replies): Move {
+    if (first === undefined) return this.#remember(answer, { ...told, thought: answer.text })
+    const reply = (whole: string, place: string): Move => {
+      const text = bounded(whole, place)
+      const replies: Message[] = [...told.replies, { role: 'tool', toolCallId: first.id, text }]
+      const streams = [...told.streams, { name: first.name, text: whole, place }]
+      return this.#useTools(answer, rest, { replies, streams })
     }
     let call: IssuedCall
     try {
       call = callOf(first)
     } catch (error) {
-      return reply(toText({ error: toAppError(error).toJSON() }))
+      return reply(toText({ error: toAppError(error).toJSON() }), `about /toolCalls of call ${answer.call}`)
     }
     return {
       call,
       then: (result) => {
         if (!result.ok && endsAll(result.error)) return failed(result.error)
-        return reply(toText(result.ok ? { value: result.value } : { error: result.error }))
+        const { call } = result
+        return reply(toText(result.ok ? { value: result.value } : { error: result.error }), `the value of call ${call}`)
       },
     }
   }
 
-  #badCall(answer: ModelAnswer, error: ErrorData): Move {
+  #badCall(answer: Heard, error: ErrorData): Move {
     return endsAll(error) ? failed(error) : this.#mistaken(answer, error.message)
   }
 
-  #mistaken(answer: ModelAnswer, reason: string): Move {
+  #mistaken(answer: Heard, reason: string): Move {
     const feedback = mistakeFeedback(reason, this.#written)
-    return this.#tell(answer, feedback, { thought: answer.text, streams: [], failure: reason })
+    const streams = [{ name: 'ANSWER', text: answer.text, place: `/text of call ${answer.call}` }]
+    return this.#tell(answer, feedback, { thought: '(This answer was not used.)', streams, failure: reason })
   }
 
-  #tell(answer: ModelAnswer, text: string, { thought, streams, failure }: Told): Move {
+  #tell(answer: Heard, text: string, { thought, streams, failure }: Told): Move {
     this.#failures = failure === null ? [] : [...this.#failures.filter((one) => one === failure), failure]
     if (this.#failures.length >= limits.equalFailuresMax) {
       const message = `Cannot go on with the session: the same failure came ${limits.equalFailuresMax} times in a row: ${failure!.slice(0, limits.previewCharactersMax)}`
@@ -243,13 +243,13 @@ class Loop {
     return this.#remember(answer, { replies: [{ role: 'user', text }], thought, streams })
   }
 
-  #remember({ text, toolCalls }: ModelAnswer, step: Omit<Step, 'answer'>): Move {
+  #remember({ text, toolCalls }: Heard, step: Omit<Step, 'answer'>): Move {
     const answer: Message = { role: 'assistant', text, ...(toolCalls.length > 0 && { toolCalls }) }
     this.#steps.push({ answer, ...step })
     return this.ask()
   }
 
-  #unanswered({ stop }: ModelAnswer): Move {
+  #unanswered({ stop }: Heard): Move {
     const why = stop === 'refusal' ? 'its model refused to answer' : 'what it has to read is too long for its model'
     return this.#fail(new AppError('TOOL_ERROR', `Cannot go on with the session: ${why}`, { tool: 'model', stop }))
   }
@@ -269,6 +269,7 @@ class Loop {
   }
 }
 
+type Replies = Pick<Step, 'replies' | 'streams'>
 type Told = Pick<Step, 'thought' | 'streams'> & { failure: string | null }
 
 function failed(error: ErrorData): Move {

@@ -36,8 +36,12 @@ export const modelTools: ModelTool[] = [
   },
   {
     name: 'result',
-    description: 'Pages through a result that was too large: { run, call, path }.',
-    input: { type: 'object', properties: { run: text, call: text, path: text }, required: ['run'] },
+    description:
+      'Pages through what was left out of an answer: { call: "4", path: "/stdout" } is the first page of that call of this session, with `next` as `offset` the next one. `run` is for results of another run.',
+    input: {
+      type: 'object',
+      properties: { call: text, path: text, offset: { type: 'integer' }, run: text },
+    },
   },
 ]
 

@@ -8,7 +8,7 @@ import { sha256 } from '#model'
 const pinned = {
   rebound: '22c79382717306edf8e31632feb7a8d8c7fa082f402addb34a757ad7ed25fd21',
   tool_code: 'fbcabf98471384553c19747b951a46363c6a3c53fdb0b40b32692e9d60433445',
-  tools: 'a38614542acbff88bf2e6a86e68d888caa35619e503e1bc409cd2b3a60d177c2',
+  tools: '88c644d1cbae13e6be55fb7f7becce457082ecfe56c8a1cdd161ae26c8e51d24',
 }
 
 for (const [name, digest] of Object.entries(pinned))

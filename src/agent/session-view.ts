@@ -98,7 +98,7 @@ function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'cal
   const given = JSON.parse(text(args)) as JsonObject
   if (tool === 'workspace:write' || tool === 'workspace:write_step') noteFile(view, value, step, n)
   if (tool === 'workspace:run') noteOutputs(view, value as Ran, step, n)
-  say('system', systemText(tool, given, value), callWords(tool, given, value))
+  say('system', systemText(event.body.call, tool, given, value), callWords(tool, given, value))
 }
 
 function noteFile(view: SessionView, value: JsonObject, step: number, event: number): void {
@@ -111,8 +111,8 @@ function noteOutputs(view: SessionView, { artifacts = [] }: Ran, step: number, e
     view.outputs.push({ path, artifactID, storagePath, sha256, bytes, step, event })
 }
 
-function systemText(tool: string, { content }: JsonObject, value: JsonObject): string {
-  if (tool === 'workspace:run') return reboundFeedback('ran', value as Ran)
+function systemText(call: string, tool: string, { content }: JsonObject, value: JsonObject): string {
+  if (tool === 'workspace:run') return reboundFeedback('ran', value as Ran, call)
   if (tool !== 'workspace:write' && tool !== 'workspace:write_step') return `${tool} ${JSON.stringify(value)}`
   const { path, sha256 } = value as SessionFile
   const isOutput = path.endsWith('/tool_output.txt')

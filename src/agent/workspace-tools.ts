@@ -17,7 +17,7 @@ type WorkspaceParts = {
   boxes(): ScriptBoxes
   artifacts(): Promise<Artifacts>
   discover(input: Json): Promise<Json>
-  result(input: Json): Promise<Json>
+  result(input: JsonObject): Promise<Json>
 }
 
 const stepPath = /^(artifacts\/step_\d{8}_\d{6}_tool_request)(_\d+)?\/(tool_script\.py|tool_output\.txt)$/
@@ -34,7 +34,7 @@ export function workspaceTools(parts: WorkspaceParts): Record<string, SessionToo
       run: (args, call) => runScript(parts, args, call),
     },
     discover: { effect: 'read', timeoutMs, run: (args) => parts.discover(args) },
-    result: { effect: 'read', timeoutMs, run: (args) => parts.result(args) },
+    result: { effect: 'read', timeoutMs, run: (args, { run }) => resultPage(parts, args, run) },
   }
 }
 
@@ -53,6 +53,20 @@ async function writeStep(folder: string, { path, content }: JsonObject): Promise
   const bytes = Buffer.from(String(content))
   const place = name === 'tool_script.py' ? await stepFolder(folder, wanted, bytes) : `${wanted}${number}`
   return writePlain(folder, [...place.split('/'), name!], bytes)
+}
+
+/** Text in pages that a request has room for, of the session itself where no other run is named. */
+async function resultPage(parts: WorkspaceParts, args: JsonObject, session: string): Promise<Json> {
+  const { run = session, call, path, offset, ...rest } = args
+  const unknown = Object.keys(rest)
+  if (unknown.length > 0) throw wrongArgument(unknown[0]!, 'result takes call, path, offset and run here')
+  if (run === session && call === undefined) throw wrongArgument('call', 'say which call of this session')
+  const asked = { run, ...(call !== undefined && { call }), ...(path !== undefined && { path }) }
+  return parts.result({ ...asked, ...(offset !== undefined && { offset }), format: 'text' })
+}
+
+function wrongArgument(param: string, details: string): AppError {
+  return new AppError('INVALID_INPUT_PARAM', `Cannot page the result: ${details}`, { param, details })
 }
 
 type RunAnswer = Ran & { forbidden?: string; tier?: string }

@@ -246,8 +246,8 @@ export type SessionParts = {
   /** The plan of a session, by its run. */
   planOf(run: string): Json
   discover(input: Json): Promise<Json>
-  /** A recorded result, or a part of it, as JSON text. */
-  resultText(asked: object): string
+  /** A page of a recorded result. */
+  result(asked: JsonObject): Promise<Json>
 }
 
 export type VerbsOptions = {

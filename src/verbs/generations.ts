@@ -16,7 +16,7 @@ import { artifactsAddress, homePaths, type Store } from '#record'
 import type { Capabilities, Engine, EngineParts } from '#run'
 import { type Boxes, openBoxes } from '#sandbox'
 import { askerOf } from '#verbs/execute'
-import { resultText } from '#verbs/result'
+import { result, resultText } from '#verbs/result'
 import type { SessionKit, SessionParts } from './contract.ts'
 import { discover } from './discover.ts'
 import { pinRecord } from './pin-record.ts'
@@ -153,7 +153,7 @@ function sessionParts(store: Store, config: Config, catalog: () => Catalog, advi
       const parts = { catalog: catalog(), adviser }
       return await discover(parts, input, askerOf(parts.catalog, {}))
     },
-    resultText: (asked) => resultText(store, asked),
+    result: (asked) => result(store, asked),
   }
 }
 

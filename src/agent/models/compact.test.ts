@@ -20,7 +20,7 @@ function stepOf(n: number, output: string): Step {
     answer,
     replies,
     thought: `thought ${n}`,
-    streams: [{ name: 'STDOUT', text: output, path: `artifacts/${n}` }],
+    streams: [{ name: 'STDOUT', text: output, place: `in artifacts/${n}` }],
   }
 }
 
@@ -51,7 +51,9 @@ test('compact() shortens all but the last three steps beyond 60 % of the window'
   assert.deepEqual(old[0], { role: 'assistant', text: 'thought 0' })
   const { text } = old[1]!
   assert.ok(text.includes(`HEAD${'x'.repeat(496)}\n`) && text.includes(`\n${'x'.repeat(496)}TAIL`), text)
-  assert.ok(text.includes('artifacts/0') && text.includes('3008 characters left out') && text.length < 1200)
+  assert.ok(
+    text.includes('all of it is in artifacts/0') && text.includes('3008 characters left out') && text.length < 1200,
+  )
   assert.ok(!JSON.stringify(old).includes('toolCall'))
 })
 

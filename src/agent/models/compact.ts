@@ -12,8 +12,8 @@ export type Step = {
   replies: Message[]
   /** What is left of the answer when the step is old. */
   thought: string
-  /** What was printed, with the file that holds all of it. */
-  streams: { name: string; text: string; path: string | null }[]
+  /** What was printed or answered, with the place of all of it. */
+  streams: { name: string; text: string; place: string }[]
 }
 
 type History = { system: string; goal: Message[]; steps: Step[] }
@@ -45,10 +45,9 @@ function wholeStep({ answer, replies }: Step): Message[] {
 
 /** Tool calls go together with their results: a provider refuses one without the other. */
 function shortStep({ thought, streams }: Step): Message[] {
-  const shown = streams.map(({ name, text, path }) => {
-    const place = path === null ? '' : `, all of it in ${path}`
-    return `[${name}] ${text.length} characters${place}\n${ends(text)}`
-  })
+  const shown = streams.map(
+    ({ name, text, place }) => `[${name}] ${text.length} characters, all of it is ${place}\n${ends(text)}`,
+  )
   const reply = ['(An earlier step, shortened.)', ...shown].join('\n')
   return [
     { role: 'assistant', text: thought === '' ? '(No thought was given.)' : thought },

@@ -115,3 +115,32 @@ test('a process that cannot make the program of a session leaves it alone', { sk
   const resumed = await metier(space, ['agent', 'resume', session, '--json'])
   assert.equal(resumed.json?.status, 'done', resumed.stderr)
 })
+
+test('a model pages through what was left out of the output of its script, in its own session only by call', {
+  skip,
+}, async (t) => {
+  const result = (input: object) => ({ $tool: { name: 'result', input } })
+  const numbers = 'print(*range(30000))'
+  const space = agentProject(t, [
+    scriptAnswer('numbers.py', numbers),
+    result({ call: '3', path: '/stdout', offset: 80_000 }),
+    result({ path: '/stdout' }),
+    result({ call: '3', path: '/stdout', limit: 1e6 }),
+    lastAnswer('seen'),
+  ])
+  const { json } = await runAgent(space, 'Count')
+  assert.equal(json?.status, 'done', JSON.stringify(json))
+  const verbs = await openSpace(space)
+  const asked = verbs.eventsOf(json.session, { type: 'call.issued' })
+  const requests = asked.filter(({ body }) => (body as { tool: string }).tool.startsWith('model:'))
+  const last = JSON.parse(verbs.memberText((requests.at(-1)!.body as unknown as { args: never }).args))
+  const texts = last.messages.map(({ text }: { text: string }) => text)
+  assert.match(texts[2], /characters left out, all of it is \/stdout of call 3 …/)
+  const page = JSON.parse(texts[4]).value
+  const all = `${Array.from({ length: 30_000 }, (_, n) => n).join(' ')}\n`
+  assert.deepEqual([page.text, page.next], [all.slice(80_000, 88_192), 88_192])
+  assert.match(texts[6], /say which call of this session/)
+  assert.match(texts[8], /result takes call, path, offset and run here/)
+  assert.equal((await metier(space, ['run', 'replay', json.session])).code, 0)
+  assert.equal((await metier(space, ['session', 'verify', json.session])).code, 0)
+})
