@@ -1,7 +1,8 @@
 /**
  * The keys that AWS's own tools find on this machine, so that they are kept out of the record,
- * whether we use them or not.
+ * whether we use them or not: a tool or a model may say what stands there.
  */
+import { limits } from '#model/limits'
 
 type Env = Record<string, string | undefined>
 
@@ -16,5 +17,6 @@ const inFile = /^[ \t]*(?:aws_secret_access_key|aws_session_token|aws_security_t
 /** Those of the environment, and of every profile in the texts of the files. */
 export function awsKeys(env: Env, texts: readonly string[]): string[] {
   const inFiles = texts.flatMap((text) => [...text.matchAll(inFile)].map(([, value]) => value!))
-  return [...variables.flatMap((name) => env[name] ?? []), ...inFiles]
+  const keys = [...variables.map((name) => env[name] ?? ''), ...inFiles]
+  return keys.filter((key) => key.length >= limits.secretBytesMin)
 }

@@ -16,7 +16,7 @@ import { readArtifacts } from './parse-artifacts.ts'
 import { readHttp } from './parse-http.ts'
 import { readLearn, readSpeculate } from './parse-learn.ts'
 import { readTaskGraph } from './parse-task-graph.ts'
-import { addSecret, collectSecrets, type Expansion, expand } from './variables.ts'
+import { collectSecrets, type Expansion, expand } from './variables.ts'
 
 export type ConfigSource = {
   file: string | null
@@ -34,9 +34,7 @@ type Reading = Expansion & Findings
 export function parseConfig({ file, text, home, env, directory, awsTexts = [] }: ConfigSource): Config {
   const isShared = file?.endsWith('.mcp.json') === true
   const findings: Findings = { problems: [], unknownFields: [], isShared }
-  const reading: Reading = { env, directory, secrets: new Set(), unset: new Set(), ...findings }
-  // Also where no bucket is configured: tools may say what stands on this machine.
-  for (const key of awsKeys(env, awsTexts)) addSecret(reading, key)
+  const reading: Reading = { env, directory, secrets: new Set(awsKeys(env, awsTexts)), unset: new Set(), ...findings }
   const root = new Fields(reading, '', text === null ? {} : parseText(file, text))
   const config = {
     file,

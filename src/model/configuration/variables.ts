@@ -59,7 +59,7 @@ export function collectSecrets(expansion: Expansion, pairs: Iterable<[string, st
   }
 }
 
-export function addSecret(expansion: Expansion, value: string): void {
+function addSecret(expansion: Expansion, value: string): void {
   const unresolved = /^\$\{[^}]*\}$/.test(value)
   if (value.length >= limits.secretBytesMin && !unresolved) expansion.secrets.add(value)
 }
