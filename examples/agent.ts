@@ -65,9 +65,19 @@ try {
   console.log(`2 glass box: ${second.result.text} artifacts/${step} has the script and its output`)
 
   for (const { session } of [first, second]) assert.equal(run('session', 'verify', session).ok, true)
+
+  const auditor = join(dirname(import.meta.dirname), 'test', 'session-auditor.ts')
+  const audit = (session: string) =>
+    execFileSync(process.execPath, [auditor, project, session], { encoding: 'utf8', stdio: 'pipe' })
+  const links = audit(first.session).trim().split('\n')
+  assert.match(links.at(-1)!, /final result: The orders come to 42/)
+  audit(second.session)
+  console.log(`3 an auditor that knows only the two specifications finds ${links.length} links from goal to result`)
+
   writeFileSync(join(project, 'report.md'), '# Orders\n\nThe total is 43.\n')
   assert.throws(() => run('session', 'verify', first.session), { status: 7 })
-  console.log('3 both verify; a changed byte in report.md is noticed')
+  assert.throws(() => audit(first.session), { status: 7 })
+  console.log('4 both verify; a changed byte in report.md is noticed')
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

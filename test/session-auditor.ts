@@ -38,7 +38,7 @@ export function auditSession(workspace: string, session: string): Link[] {
   }
   const events = lines.map((line) => withBlobs(JSON.parse(line), blob))
   const { links, calls, said, files, outputs } = reconstruct(events, session)
-  checkProtocol(events, calls)
+  checkProtocol(events[0], calls, events.at(-1).body.result !== undefined)
   for (const { path, sha256: digest } of files)
     assert.equal(sha256(read(path)), digest, `${path} is not what the session wrote`)
   const { at: startedAt, body } = events[0]
@@ -87,9 +87,10 @@ function reconstruct(events: Any[], session: string) {
       for (const { path, artifactID, storagePath, sha256, bytes } of call.value?.artifacts ?? [])
         outputs.push({ path, artifactID, storagePath, sha256, bytes, step: call.step, event: n })
       if (call.value && call.tool.startsWith('workspace:write')) {
-        const { path, sha256, bytes } = call.value
+        const { path, sha256 } = call.value
         assert.equal(sha256, digestOf(call.args), `${path} was written with another content than was asked for`)
-        files = [...files.filter((file) => file.path !== path), { path, sha256, bytes, step: call.step, event: n }]
+        for (const { path, sha256, bytes } of [call.value.kept ?? [], call.value].flat())
+          files = [...files.filter((file) => file.path !== path), { path, sha256, bytes, step: call.step, event: n }]
       }
     }
     if (type === 'run.finished') {
@@ -151,7 +152,7 @@ function wordsOf({ call, tool, args, value, error }: Call): { role: string; text
  * What follows from each answer: its files before its script, the script that it named, and the
  * evidence in front of the model at its next turn.
  */
-function checkProtocol([{ body }]: Any[], calls: Call[]): void {
+function checkProtocol({ body }: Any, calls: Call[], isDone: boolean): void {
   const { goal, protocol } = body.plan.source
   const models = calls.filter(({ tool }) => tool.startsWith('model:'))
   assert.equal(models[0]?.args.messages[0].text, goal, 'the first request does not begin with the instruction')
@@ -163,28 +164,34 @@ function checkProtocol([{ body }]: Any[], calls: Call[]): void {
     const acts = calls.filter((call) => call.step === step && !call.tool.startsWith('model:'))
     const next = models[index + 1]?.args.messages.at(-1)?.text as string | undefined
     if (!value || value.toolCalls.length > 0) continue
-    if (protocol === 'rebound') checkRebound(value.text, acts, next)
+    if (protocol === 'rebound') checkRebound(value.text, acts, next, isDone)
     else checkGlassBox(value.text, acts, next)
   }
 }
 
-function checkRebound(text: string, acts: Call[], next: string | undefined): void {
+function checkRebound(text: string, acts: Call[], next: string | undefined, isDone: boolean): void {
   const ran = acts.find(({ tool }) => tool === 'workspace:run')
   const answer = plainAnswer(text)
-  if (ran === undefined || answer === null) return
+  if (answer === null) return
+  const written = acts.filter(({ tool }) => tool === 'workspace:write')
+  const isFinal = next === undefined && isDone
+  if (ran !== undefined || isFinal) checkArtifacts(answer, written)
+  if (ran === undefined) return
   const { target_script: target, continuation_prompt: prompt } = answer.next_action
   assert.equal(ran.args.path, target, 'another script was run than was asked for')
-  const written = acts.filter(({ tool }) => tool === 'workspace:write')
   assert.ok(
     written.every(({ n }) => n < ran.n),
     'a script ran before its files were written',
   )
-  for (const { path, content, encoding } of answer.artifacts ?? []) {
+  if (next !== undefined && ran.value && !ran.value.forbidden)
+    assert.equal(next, evidence(prompt, ran.value, ran.call), 'the evidence was not put before the model as it was')
+}
+
+function checkArtifacts({ artifacts = [] }: Any, written: Call[]): void {
+  for (const { path, content, encoding } of artifacts) {
     const file = written.find(({ args }) => args.path === path)
     assert.equal(file && digestOf(file.args), digestOf({ content, encoding }), `${path} is not on the ledger`)
   }
-  if (next !== undefined && ran.value && !ran.value.forbidden)
-    assert.equal(next, evidence(prompt, ran.value, ran.call), 'the evidence was not put before the model as it was')
 }
 
 /** Null where the JSON stands among other text: that is not looked into here. */

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseConfig } from '#model'
 import { openStore, type Store } from '#record'
 import { openVerbs, type Verbs } from '#verbs'
+import { auditAtEnd } from './audited.ts'
 import type { Scope, Workspace } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -127,10 +128,15 @@ function parsed(text: string): Printed {
 
 export type Project = Workspace & { project: string }
 
-/** A folder for the agent, beside the home; `answers` are those of the model. */
+/**
+ * A folder for the agent, beside the home; `answers` are those of the model. Whatever sessions a
+ * test leaves there are audited at its end.
+ */
 export function agentProject(t: Scope, answers: unknown[], config: object = {}): Project {
+  let project = ''
+  auditAtEnd(t, () => project)
   const space = workspace(t, { config: { mcpServers: {}, ...config } })
-  const project = join(space.folder, 'project')
+  project = join(space.folder, 'project')
   mkdirSync(project)
   writeFileSync(join(space.folder, 'answers.json'), JSON.stringify(answers))
   return { ...space, project }
@@ -199,6 +205,7 @@ export function dice(seed: number): () => number {
     return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32
   }
 }
+export { assertNoticed, auditAtEnd, placesOf } from './audited.ts'
 export * from './browser.ts'
 export { schemaOf, teach } from './capabilities.ts'
 export { type Death, deadlyStore } from './fault/deadly-store.ts'

@@ -101,9 +101,12 @@ function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'cal
   say('system', systemText(event.body.call, tool, given, value), callWords(tool, given, value))
 }
 
+/** What was there before stands beside it, under the name by which it is kept. */
 function noteFile(view: SessionView, value: JsonObject, step: number, event: number): void {
-  const { path, sha256, bytes } = value as SessionFile
-  view.files = [...view.files.filter((file) => file.path !== path), { path, sha256, bytes, step, event }]
+  for (const one of value.kept === undefined ? [value] : [value.kept, value]) {
+    const { path, sha256, bytes } = one as SessionFile
+    view.files = [...view.files.filter((file) => file.path !== path), { path, sha256, bytes, step, event }]
+  }
 }
 
 function noteOutputs(view: SessionView, { artifacts = [] }: Ran, step: number, event: number): void {

@@ -35,7 +35,10 @@ function readingWords(reading: Reading): string {
 /** A call that was answered: what came of it. */
 export function callWords(tool: string, { path }: JsonObject, value: JsonObject): string {
   if (tool === 'workspace:run') return runWords(String(path), value as Ran)
-  if (tool.startsWith('workspace:write')) return `wrote ${value.path}, ${value.bytes} bytes`
+  if (tool.startsWith('workspace:write')) {
+    const kept = isObject(value.kept) ? `; what was there is ${value.kept.path} now` : ''
+    return `wrote ${value.path}, ${value.bytes} bytes${kept}`
+  }
   if (tool === 'workspace:discover') return `found ${foundIn(value)}`
   const name = tool.replace(/^workspace:/, '')
   return `${name} answered ${short(JSON.stringify(value))}`

@@ -7,7 +7,9 @@ import { type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs
 import { AppError, limits, newId, sha256 } from '#model'
 import { refused } from './workspace-path.ts'
 
-type Written = { path: string; sha256: string; bytes: number; kept?: string }
+type File = { path: string; sha256: string; bytes: number }
+/** `kept` is what was there before, under its new name. */
+type Written = File & { kept?: File }
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants
 
@@ -82,24 +84,25 @@ export async function writePlain(root: string, parts: readonly string[], bytes: 
     const there = await readIn(folder, name, Number.MAX_SAFE_INTEGER)
     const written = { path, sha256: sha256(bytes), bytes: bytes.length }
     if (there?.equals(bytes)) return written
-    const kept = there === null ? null : await keep(folder, name, there)
+    const kept = there === null ? {} : { kept: await keep(folder, parts, there) }
     await replace(folder, name, bytes)
-    return kept === null ? written : { ...written, kept: [...parts.slice(0, -1), kept].join('/') }
+    return { ...written, ...kept }
   } finally {
     await folder.close()
   }
 }
 
 /** The next free `NAME~N`; one that a crash left behind with these bytes is it already. */
-async function keep(folder: FileHandle, name: string, there: Buffer): Promise<string> {
+async function keep(folder: FileHandle, parts: readonly string[], there: Buffer): Promise<File> {
+  const name = parts.at(-1)!
+  const file = (n: number): File => ({ path: `${parts.join('/')}~${n}`, sha256: sha256(there), bytes: there.length })
   const names = await readdir(below(folder, '.'))
   const numbers = names.flatMap((one) => (one.startsWith(`${name}~`) ? Number(one.slice(name.length + 1)) || [] : []))
   const last = Math.max(0, ...numbers)
   const newest = last === 0 ? null : await readIn(folder, `${name}~${last}`, Number.MAX_SAFE_INTEGER)
-  if (newest?.equals(there)) return `${name}~${last}`
-  const kept = `${name}~${last + 1}`
-  await link(below(folder, name), below(folder, kept))
-  return kept
+  if (newest?.equals(there)) return file(last)
+  await link(below(folder, name), below(folder, `${name}~${last + 1}`))
+  return file(last + 1)
 }
 
 async function replace(folder: FileHandle, name: string, bytes: Uint8Array): Promise<void> {

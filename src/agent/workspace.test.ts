@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { limits } from '#model'
+import { limits, sha256 } from '#model'
 import { temporaryFolder } from '#test'
 import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
 import { hiddenIn } from './workspace-masks.ts'
@@ -25,8 +25,8 @@ test('a file is written once; other bytes in its place are kept as NAME~N', asyn
   const root = temporaryFolder(t)
   assert.equal((await write(root, 'a/b.txt', 'one')).kept, undefined)
   assert.equal((await write(root, 'a/b.txt', 'one')).kept, undefined)
-  assert.equal((await write(root, 'a/b.txt', 'two')).kept, 'a/b.txt~1')
-  assert.equal((await write(root, 'a/b.txt', 'three')).kept, 'a/b.txt~2')
+  assert.deepEqual((await write(root, 'a/b.txt', 'two')).kept, { path: 'a/b.txt~1', sha256: sha256('one'), bytes: 3 })
+  assert.equal((await write(root, 'a/b.txt', 'three')).kept?.path, 'a/b.txt~2')
   assert.deepEqual(
     ['b.txt', 'b.txt~1', 'b.txt~2'].map((name) => readFileSync(join(root, 'a', name), 'utf8')),
     ['three', 'one', 'two'],
