@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { binary, metier, temporaryFolder, workspace } from '#test'
 
-test('metier demo discovers, executes, asks, crashes, resumes and verifies, and does nothing twice', async (t) => {
+test('metier demo discovers, executes, asks, crashes, resumes, learns, reuses and verifies, and does nothing twice', async (t) => {
   const { code, json, stdout, stderr } = await metier(workspace(t), ['demo', '--json'])
   assert.equal(code, 0, stdout + stderr)
   t.after(() => rmSync(json.folder, { recursive: true, force: true }))
@@ -22,6 +22,9 @@ test('metier demo discovers, executes, asks, crashes, resumes and verifies, and 
     json.resume.result,
     [1, 2, 3].map((order) => `order ${order} shipped 1 time`),
   )
+  assert.deepEqual(json.learn.result, { item: 'loom', owes: 150 })
+  assert.deepEqual([json.reuse.args, json.reuse.result], [{ customer: 'Grace' }, { item: 'shuttle', owes: 19 }])
+  assert.equal(json.reuse.capability, json.learn.capability)
   assert.equal(json.agent.result.text, 'Two orders are late; late.md lists them.')
   for (const book of ['ledger', 'manifests', 'sessions'])
     assert.ok(readdirSync(join(json.folder, book)).length > 0, book)
@@ -34,11 +37,12 @@ test('metier demo ends with commands that can be typed as they stand', (t) => {
   const folder = /cd (\S+)/.exec(ways)?.[1]
   assert.ok(folder, stdout + stderr)
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  assert.equal(ways.trim().split('\n').length, 7, ways)
+  assert.equal(ways.trim().split('\n').length, 8, ways)
   const typed = spawnSync('sh', ['-ec', ways], { encoding: 'utf8' })
   assert.equal(typed.status, 0, typed.stderr)
   assert.match(typed.stdout, /post:ship/)
   assert.match(typed.stdout, /assistant {2}Two customers wait: I write it down\. → writes late\.md/)
+  assert.match(typed.stdout, /cap:what_customer_owe_postage@1 {2}verified/)
   assert.match(typed.stdout, /ACTIVE {2}Ship everything/)
 })
 

@@ -13,6 +13,7 @@ import { askWhileWaiting } from '#show/approvals'
 import type { Command, Context } from '#show/cli'
 import { counted, exit, faint, good, oneLine, strong } from '#show/cli'
 import { type Approval, type ExecuteAnswer, openArtifacts, openVerbs, originLines, type Verbs } from '#verbs'
+import { learnedIntent, owedProgram, reusedIntent, whenLearned, whenRecalled } from './learn-and-reuse.ts'
 
 const programPath = fileURLToPath(new URL('bin/metier', import.meta.resolve('#package')))
 
@@ -45,7 +46,7 @@ const modelAnswers = [
 export const demo: Command = {
   group: 'Set up',
   usage: 'demo',
-  does: 'a tour without key or configuration: discover, execute, approve, crash, resume, an agent, verify',
+  does: 'a tour without key or configuration: discover, execute, approve, crash, resume, learn, reuse, an agent, verify',
   words: [0, 0],
   run: async (context) => {
     const demo = build()
@@ -128,15 +129,30 @@ async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<Jso
   )
   say(`  The book now: ${bookOf(demo).join(', ')}. Nothing twice.`)
 
+  const taught = must(await run(learnedIntent, owedProgram), 'done')
+  show('6. learn', `“${learnedIntent}”`, ...program(owedProgram), `→ ${JSON.stringify(taught.result)}`)
+  const learned = await whenLearned(verbs)
+  say(`  ${good('✓')} ${learned} is verified: with “Ada” made a parameter, the program was played again`)
+  say('  against the record of this run, issued the same calls, and came to the same result.')
+
+  const { id, args } = await whenRecalled(verbs, caller)
+  const reused = must(await verbs.execute({ implementation: { type: 'capability', id }, args }, caller), 'done')
+  show(
+    '7. reuse',
+    `“${reusedIntent}”, and no program`,
+    `${id} ${JSON.stringify(args)}`,
+    `→ ${JSON.stringify(reused.result)}`,
+  )
+
   const pursued = must(await pursue(demo, verbs, caller), 'done')
   const { text } = (await verbs.result({ run: pursued.run }, caller)).value as { text: string }
   const files = await booksOf(demo, verbs, String(pursued.run))
   const goal = '“Which orders are late?”, with a model whose answers are written down beforehand'
-  show('6. agent', goal, `→ ${text}`, faint(`${good('✓')} ${files} are as recorded`))
+  show('8. agent', goal, `→ ${text}`, faint(`${good('✓')} ${files} are as recorded`))
 
   const ledger = await verbs.ledger()
   if (ledger.ok !== true) throw new AppError('LEDGER_BROKEN', `Cannot verify the record: ${ledger.reason}`, {})
-  show('7. verify', `${good('✓')} ${ledger.events} events, each hashed with the one before`)
+  show('9. verify', `${good('✓')} ${ledger.events} events, each hashed with the one before`)
   show('Look around', `cd ${demo.folder}`, ...lookAround(String(killed.run), String(pursued.run)))
   return {
     folder: demo.folder,
@@ -145,6 +161,8 @@ async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<Jso
     approve: approved,
     crash: killed,
     resume: settled,
+    learn: { ...taught, capability: learned },
+    reuse: { ...reused, capability: id, args },
     agent: { ...pursued, books: files },
     verify: ledger,
   } as JsonObject
@@ -152,7 +170,15 @@ async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<Jso
 
 function lookAround(run: string, session: string): string[] {
   const mission = `call metier:create_mission '{"name":"Ship everything"}'`
-  const commands = ['runs', `run show ${run}`, `audit show ${run}`, `session show ${session}`, mission, 'missions']
+  const commands = [
+    'runs',
+    `run show ${run}`,
+    `audit show ${run}`,
+    `session show ${session}`,
+    'capabilities',
+    mission,
+    'missions',
+  ]
   return commands.map((command) => `${faint(programPath)} ${command}`)
 }
 
