@@ -11,9 +11,10 @@ import { fileURLToPath } from 'node:url'
 import { AppError, type Config, type JsonObject, parseConfig } from '#model'
 import { askWhileWaiting } from '#show/approvals'
 import type { Command, Context } from '#show/cli'
-import { counted, exit, faint, good, oneLine, strong } from '#show/cli'
+import { counted, exit, faint, good, oneLine } from '#show/cli'
 import { type Approval, type ExecuteAnswer, openArtifacts, openVerbs, originLines, type Verbs } from '#verbs'
-import { learnedIntent, owedProgram, reusedIntent, whenLearned, whenRecalled } from './learn-and-reuse.ts'
+import { learnAndReuse } from './learn-and-reuse.ts'
+import { must, program, showing } from './step.ts'
 
 const programPath = fileURLToPath(new URL('bin/metier', import.meta.resolve('#package')))
 
@@ -87,8 +88,7 @@ function build(): DemoShop {
 async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<JsonObject> {
   const { caller } = context
   const say = context.json ? () => {} : context.print
-  const show = (title: string, ...lines: string[]) =>
-    say([`\n${strong(title)}`, ...lines.map((line) => `  ${line}`)].join('\n'))
+  const show = showing(say)
   const run = (intent: string, code: string) =>
     verbs.execute({ intent, implementation: { type: 'code', code } }, caller)
 
@@ -129,20 +129,7 @@ async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<Jso
   )
   say(`  The book now: ${bookOf(demo).join(', ')}. Nothing twice.`)
 
-  const taught = must(await run(learnedIntent, owedProgram), 'done')
-  show('6. learn', `“${learnedIntent}”`, ...program(owedProgram), `→ ${JSON.stringify(taught.result)}`)
-  const learned = await whenLearned(verbs)
-  say(`  ${good('✓')} ${learned} is verified: with “Ada” made a parameter, the program was played again`)
-  say('  against the record of this run, issued the same calls, and came to the same result.')
-
-  const { id, args } = await whenRecalled(verbs, caller)
-  const reused = must(await verbs.execute({ implementation: { type: 'capability', id }, args }, caller), 'done')
-  show(
-    '7. reuse',
-    `“${reusedIntent}”, and no program`,
-    `${id} ${JSON.stringify(args)}`,
-    `→ ${JSON.stringify(reused.result)}`,
-  )
+  const { learn, reuse } = await learnAndReuse(verbs, caller, show)
 
   const pursued = must(await pursue(demo, verbs, caller), 'done')
   const { text } = (await verbs.result({ run: pursued.run }, caller)).value as { text: string }
@@ -161,8 +148,8 @@ async function tour(context: Context, demo: DemoShop, verbs: Verbs): Promise<Jso
     approve: approved,
     crash: killed,
     resume: settled,
-    learn: { ...taught, capability: learned },
-    reuse: { ...reused, capability: id, args },
+    learn,
+    reuse,
     agent: { ...pursued, books: files },
     verify: ledger,
   } as JsonObject
@@ -219,12 +206,6 @@ function interruption(signal: AbortSignal): Promise<null> {
   })
 }
 
-function must(answer: ExecuteAnswer, status: string): ExecuteAnswer {
-  if (answer.status === status) return answer
-  const message = `Cannot go on with the tour: a run is ${answer.status}, not ${status}`
-  throw new AppError('TOOL_INTERNAL_ERROR', message, { answer })
-}
-
 /** Another process runs the program and is killed in the middle of its second effect. */
 async function crash({ file, book, config }: DemoShop, verbs: Verbs): Promise<JsonObject> {
   const before = bookLines(book)
@@ -260,13 +241,6 @@ function bookOf({ book }: DemoShop): string[] {
   return entries
     .map((line) => JSON.parse(line) as { did: string; order: number })
     .map(({ did, order }) => `${did} ${order}`)
-}
-
-function program(code: string): string[] {
-  return code
-    .trim()
-    .split('\n')
-    .map((line) => faint(line))
 }
 
 function boxOf({ isolation, callCount, run }: JsonObject): string {
