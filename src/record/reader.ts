@@ -48,8 +48,11 @@ export type PinType = (typeof pinTypes)[number]
 
 export type Stats = { events: number; runs: Partial<Record<RunStatus, number>>; calls: number; bytes: number }
 
-/** `hash` tells it from an event that stood in its place before a backup was restored. */
-export type HomeEvent = { seq: number; hash: string; event: Event }
+/**
+ * An event of any chain as its row has it. `hash` tells it from one that stood in its place before
+ * a backup was restored.
+ */
+export type Arrival = { seq: number; run: string; n: number; hash: string; line: string }
 
 type ChainRow = { n: number; type: string; line: string }
 
@@ -81,7 +84,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     `SELECT type, n, hash FROM event WHERE ${indexedHomeEvents} AND type = ? ORDER BY n DESC LIMIT 1`,
   )
   const rareHash = database.prepare(`SELECT hash FROM event WHERE ${indexedHomeEvents} AND type = ? AND n = ?`)
-  const since = database.prepare('SELECT seq, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
+  const since = database.prepare('SELECT seq, run, n, hash, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
@@ -101,7 +104,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
 
   const { blobs } = homePaths(home)
   const blobText = (reference: BlobReference) => readBlob(blobs, reference)
-  const parsed = (line: unknown) => parseEvent(line as string, blobText)
+  const parse = (line: unknown) => parseEvent(line as string, blobText)
 
   function textOf(member: Stored<unknown>): string {
     const blob = blobOf(member)
@@ -143,22 +146,22 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     isPurged: (run: RunId) => isPurged.get(run) !== undefined,
     events(run: string, { after = 0, type }: { after?: number; type?: EventType } = {}): Event[] {
       const isRare = run === homeChain && type && type !== 'run.opened' && type !== 'run.closed'
-      if (isRare) return rare.all(type, after).map(({ line }) => parsed(line))
-      const rows = chainRows(run, after)
-      return (type ? rows.filter((row) => row.type === type) : rows).map(({ line }) => parsed(line))
+      if (isRare) return rare.all(type, after).map(({ line }) => parse(line))
+      return chainRows(run, after).flatMap((row) => (type && row.type !== type ? [] : [parse(row.line)]))
     },
-    pinsOf: (tool: string, after: number) => pins.all(tool, after).map(({ line }) => parsed(line) as Event<PinType>),
+    pinsOf: (tool: string, after: number) => pins.all(tool, after).map(({ line }) => parse(line) as Event<PinType>),
     lastPin() {
       const newest = pinTypes.flatMap((type) => lastPins.all(type)) as { type: PinType; n: number; hash: string }[]
       return newest.sort((left, right) => right.n - left.n)[0]
     },
     homeHash: (type: PinType, n: number) => rareHash.get(type, n)?.hash as string | undefined,
     started(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>> {
-      const events = firsts.all(JSON.stringify(runs)).map(({ line }) => parsed(line) as Event<'run.started'>)
+      const events = firsts.all(JSON.stringify(runs)).map(({ line }) => parse(line) as Event<'run.started'>)
       return new Map(events.map(({ run, body }) => [run as RunId, body]))
     },
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
-    eventsSince: (seq: number, limit: number) => since.all(seq, limit) as { seq: number; line: string }[],
+    eventsSince: (seq: number, limit: number) => since.all(seq, limit) as Arrival[],
+    parse,
     text: textOf,
     value: <Value>(member: Stored<Value>): Value => (blobOf(member) ? JSON.parse(textOf(member)) : member) as Value,
     previewText(member: Stored<unknown>, characters: number) {
@@ -179,24 +182,6 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       })
     },
     ...openApprovalReads(database, blobText),
-    ...openHomeReads(database, parsed, isAlive),
-  }
-}
-
-/** What is about the home and not about one run. */
-function openHomeReads(
-  database: DatabaseSync,
-  parsed: (line: unknown) => Event,
-  isAlive: (process: ProcessId) => boolean,
-) {
-  const after = database.prepare(
-    `SELECT seq, hash, line FROM event WHERE seq > ? AND run = '${homeChain}' ORDER BY seq LIMIT ?`,
-  )
-  return {
-    homeSince: (from: number, limit: number): HomeEvent[] =>
-      after.all(from, limit).map(({ seq, hash, line }) => {
-        return { seq: seq as number, hash: hash as string, event: parsed(line) }
-      }),
     stats: () => readStats(database, isAlive),
   }
 }

@@ -29,7 +29,7 @@ export {
   type Secrets,
 } from '#record/secrets'
 export type { Chain, InboxItem } from './chain.ts'
-export type { HomeEvent, RunRow, Stats } from './reader.ts'
+export type { Arrival, RunRow, Stats } from './reader.ts'
 export { openStore, type Store, type StoreOptions } from './store.ts'
 
 /**

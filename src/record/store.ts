@@ -33,7 +33,7 @@ import type { ApprovalRow } from './approval-index.ts'
 import type { BackedUp } from './backup.ts'
 import { type Chain, type ChainWorld, type InboxItem, openChain } from './chain.ts'
 import { openFlushTimer } from './flush-timer.ts'
-import { type HomeEvent, openReader, type PinType, type RunRow, type Stats } from './reader.ts'
+import { type Arrival, openReader, type PinType, type RunRow, type Stats } from './reader.ts'
 import { type Look, sendTo } from './send.ts'
 import { watchChanges } from './watch-changes.ts'
 
@@ -75,9 +75,10 @@ export type Store = {
   startedEvents(runs: readonly RunId[]): Map<RunId, RecordedBody<'run.started'>>
   /** The same as they stand: the exact lines. */
   lines(run: string, options?: { after?: number }): string[]
-  eventsSince(seq: number, limit: number): { seq: number; line: string }[]
-  /** Events of the home after a place in the record, in their order. */
-  homeSince(seq: number, limit: number): HomeEvent[]
+  /** Events of all chains after a place in the record, in the order of their arrival. */
+  eventsSince(seq: number, limit: number): Arrival[]
+  /** The event of a line. */
+  parse(line: string): Event
   /** Those that are open, of all runs, in the order in which they were asked for. */
   openApprovals(): ApprovalRow[]
   /** One of a run that is not finished, open or not. */
@@ -224,7 +225,7 @@ export async function openStore({
     homeHash: reader.homeHash,
     lines: reader.lines,
     eventsSince: reader.eventsSince,
-    homeSince: reader.homeSince,
+    parse: reader.parse,
     startedEvents: reader.started,
     openApprovals: reader.openApprovals,
     approval: reader.approval,

@@ -7,13 +7,13 @@ import test from 'node:test'
 import { openLearner } from '#learn'
 import { finishSample, openSample } from '#test'
 
+/** Says after each step of the fold that it was made. */
 const child = `
   import { openStore } from '#record'
   import { openLearner } from '#learn'
   const store = await openStore({ home: process.argv[1] })
   const learner = openLearner({ store, enabled: true })
-  console.log('ready')
-  await learner.catchUp()
+  while (!(await learner.catchUp(undefined, 1))) console.log('step')
   console.log('folded')
   setInterval(() => {}, 1000)`
 
@@ -21,7 +21,7 @@ const kills = process.env.LONG === '1' ? 20 : 5
 
 test(`two folds, one killed ${kills} times, have one digest`, { timeout: 600_000 }, async (t) => {
   const store = await openSample(t)
-  for (let i = 0; i < 300; i++) await finishSample(store, 1 + (i % 5), { id: i })
+  for (let i = 0; i < 300 * kills; i++) await finishSample(store, 1 + (i % 5), { id: i })
   const whole = openLearner({ store, enabled: true, file: join(store.home, 'whole.db') })
   await whole.catchUp()
   let cut = 0
@@ -31,15 +31,16 @@ test(`two folds, one killed ${kills} times, have one digest`, { timeout: 600_000
     })
     let said = ''
     folding.stdout.on('data', (data) => {
+      if (said === '') setTimeout(() => folding.kill('SIGKILL'), kill % 5)
       said += data
-      if (said.includes('ready')) setTimeout(() => folding.kill('SIGKILL'), kill * (80 / kills))
     })
     await once(folding, 'exit')
     if (!said.includes('folded')) cut += 1
   }
   const left = openLearner({ store, enabled: true })
-  t.diagnostic(`${cut} of ${kills} kills came before the end, ${left.status().n} of ${left.status().of} were folded`)
-  assert.ok(cut > 0, 'no kill came before the end')
+  const { n, of } = left.status()
+  t.diagnostic(`${cut} of ${kills} kills came in the middle, ${n} of ${of} were folded`)
+  assert.ok(cut > 0 && n > 0, 'no kill came in the middle')
   await left.catchUp()
   assert.equal(left.status().digest, whole.status().digest)
   await Promise.all([left.close(), whole.close()])

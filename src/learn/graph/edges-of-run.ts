@@ -14,7 +14,7 @@ type StoredEdge = Pick<Edge, 'count' | 'confidence' | 'fields'>
 
 export function countEdges(rows: Rows, lesson: Lesson): void {
   const edges = Map.groupBy(edgesOf(lesson), ({ from, to, type, source }) => keyOf(from, to, type, source))
-  for (const [key, seen] of edges) rows.put('edge', key, added(rows.get<StoredEdge>('edge', key), seen))
+  for (const [key, seen] of edges) rows.update<StoredEdge>('edge', key, (known) => added(known, seen))
 }
 
 /** Once a run, however often it shows itself there; the confidence is the mean over runs. */
@@ -22,14 +22,15 @@ function added(known: StoredEdge | undefined, seen: Seen[]): StoredEdge {
   const { count = 0, confidence = 0, fields = [] } = known ?? {}
   const best = Math.max(...seen.map((one) => one.confidence))
   const mean = Math.round(((confidence * count + best) / (count + 1)) * 1e6) / 1e6
-  const counts = new Map(fields.map((field) => [keyOf(field.from, field.to), field.count]))
-  const found = new Set(seen.flatMap(({ field }) => (field === undefined ? [] : [keyOf(field.from, field.to)])))
-  for (const field of found) counts.set(field, (counts.get(field) ?? 0) + 1)
-  const listed = [...counts].slice(0, limits.edgeFieldsMax).map(([key, times]) => {
-    const [from, to] = key.split('\0') as [string, string]
-    return { from, to, count: times }
+  const found = new Map(
+    seen.flatMap(({ field }) => (field === undefined ? [] : [[keyOf(field.from, field.to), field]])),
+  )
+  if (found.size === 0) return { count: count + 1, confidence: mean, ...(fields.length === 0 ? {} : { fields }) }
+  const counted = fields.map((field) => {
+    return found.delete(keyOf(field.from, field.to)) ? { ...field, count: field.count + 1 } : field
   })
-  return { count: count + 1, confidence: mean, ...(listed.length === 0 ? {} : { fields: listed }) }
+  for (const field of found.values()) counted.push({ ...field, count: 1 })
+  return { count: count + 1, confidence: mean, fields: counted.slice(0, limits.edgeFieldsMax) }
 }
 
 function edgesOf(lesson: Lesson): Seen[] {

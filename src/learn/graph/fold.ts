@@ -10,22 +10,28 @@ import {
   type LessonCall,
   type LessonSource,
   lessonOf,
+  mayTeach,
   ownCalls,
   type PlanShape,
   shapeOfPlan,
 } from '#learn/lessons'
-import { AppError, type Event, limits, programTool, type RunId } from '#model'
+import { AppError, type Event, limits, programTool } from '#model'
 import { blobOf, type Store } from '#record'
 import { countEdges } from './edges-of-run.ts'
 import type { Example, PastRun, Shape, ShapeRun, ToolStats } from './knowledge.ts'
 import { keyOf } from './knowledge.ts'
+import type { HomeEvent } from './read-ahead.ts'
 import type { Rows } from './rows.ts'
 
 /** What of the store a fold reads. */
-type FoldedRecord = Pick<Store, 'events' | 'value'>
+type FoldedRecord = Pick<Store, 'lines' | 'parse' | 'value'>
 
-export function foldEvent(rows: Rows, event: Event, record: FoldedRecord): void {
-  if (event.type === 'run.closed') foldRun(rows, event, record)
+export function foldEvent(
+  rows: Rows,
+  { event, lines }: Pick<HomeEvent, 'event' | 'lines'>,
+  record: FoldedRecord,
+): void {
+  if (event.type === 'run.closed') foldRun(rows, event, lines ?? null, record)
   // Retention keeps what was learned; the rest is the word of a human.
   else if (event.type === 'run.purged' && event.body.from !== 'engine') forgetRun(rows, event.body.run, record)
   if (capabilityEvents.some((type) => type === event.type)) foldCapabilities(rows, event)
@@ -36,8 +42,8 @@ function foldCapabilities(rows: Rows, event: Event): void {
   for (const key of applyToCapabilities(table, event)) rows.put('capability', key, table.get(key)!)
 }
 
-function foldRun(rows: Rows, { n, body }: Event<'run.closed'>, record: FoldedRecord): void {
-  const lesson = readLesson(body.run, record)
+function foldRun(rows: Rows, { n, body }: Event<'run.closed'>, lines: string[] | null, record: FoldedRecord): void {
+  const lesson = readLesson(body.run, lines, record)
   if (lesson === null || lesson.teaches === 'nothing') return
   const shape = lesson.teaches === 'capability' ? shapeOfPlan(lesson.plan, lesson.planDigest) : null
   const key = shape === null ? null : shapeKey(shape, lesson)
@@ -51,9 +57,12 @@ function foldRun(rows: Rows, { n, body }: Event<'run.closed'>, record: FoldedRec
 }
 
 /** Of a run that was purged before it was folded, or whose chain is broken, nothing is learned. */
-function readLesson(run: string, record: FoldedRecord): Lesson | null {
+function readLesson(run: string, gathered: string[] | null, record: FoldedRecord): Lesson | null {
   try {
-    return lessonOf(record.events(run as RunId), sourceOf(record))
+    const [first, ...rest] = gathered ?? record.lines(run)
+    const started = first === undefined ? null : record.parse(first)
+    if (started === null || !mayTeach(started)) return null
+    return lessonOf([started, ...rest.map(record.parse)], sourceOf(record))
   } catch (error) {
     if (error instanceof AppError && error.code === 'LEDGER_BROKEN') return null
     throw error
@@ -90,42 +99,38 @@ function pastRun(lesson: Lesson, n: number, shape: string | null): Omit<PastRun,
 }
 
 function countTools(rows: Rows, lesson: Lesson): void {
-  const calls = ownCalls(lesson)
-  const together = [...new Set(calls.map(({ tool }) => tool))]
-  for (const tool of together) {
-    const stats = rows.get<ToolStats>('tool', tool) ?? newStats()
-    stats.runs += 1
-    for (const [at, call] of calls.entries()) {
-      if (call.tool !== tool) continue
-      stats.calls += 1
-      if (call.ok) stats.successes += 1
-      if (call.code !== undefined) stats.codes[call.code] = (stats.codes[call.code] ?? 0) + 1
-      stats.positions[at === 0 ? 'first' : at === calls.length - 1 ? 'last' : 'middle'] += 1
-    }
-    for (const other of together) if (other !== tool) stats.with[other] = (stats.with[other] ?? 0) + 1
-    stats.with = mostFrequent(stats.with, limits.learnWithMax)
-    rows.put('tool', tool, stats)
-  }
+  const calls = ownCalls(lesson).map(({ tool, ok, code }) => ({ id: tool, ok, code }))
+  countPath(rows, calls, new Set(calls.map(({ id }) => id)))
 }
 
 /** Pure operations beside the calls: where in the path they stood, and with what. */
 function countOperations(rows: Rows, lesson: Lesson): void {
-  const calls = ownCalls(lesson).map(({ tool, start }) => ({ id: tool, n: start }))
-  const operations = lesson.operations.map(({ operation, n }) => ({ id: operation, n }))
+  if (lesson.operations.length === 0) return
+  const calls = ownCalls(lesson).map(({ tool, start }) => ({ id: tool, n: start, ok: true }))
+  const operations = lesson.operations.map(({ operation, n }) => ({ id: operation, n, ok: true }))
   const path = [...calls, ...operations].sort((left, right) => left.n - right.n)
-  const together = [...new Set(path.map(({ id }) => id))]
-  for (const operation of new Set(operations.map(({ id }) => id))) {
-    const stats = rows.get<ToolStats>('tool', operation) ?? newStats()
+  countPath(rows, path, new Set(operations.map(({ id }) => id)))
+}
+
+type Passed = { id: string; ok: boolean; code?: string | undefined }
+
+/** How those of a path that are `counted` did, where they stood in it, and beside which others. */
+function countPath(rows: Rows, path: readonly Passed[], counted: ReadonlySet<string>): void {
+  const together = new Set(path.map(({ id }) => id))
+  const counts = new Map([...counted].map((id) => [id, rows.get<ToolStats>('tool', id) ?? newStats()]))
+  for (const [at, { id, ok, code }] of path.entries()) {
+    const stats = counts.get(id)
+    if (stats === undefined) continue
+    stats.calls += 1
+    if (ok) stats.successes += 1
+    if (code !== undefined) stats.codes[code] = (stats.codes[code] ?? 0) + 1
+    stats.positions[at === 0 ? 'first' : at === path.length - 1 ? 'last' : 'middle'] += 1
+  }
+  for (const [id, stats] of counts) {
     stats.runs += 1
-    for (const [at, { id }] of path.entries()) {
-      if (id !== operation) continue
-      stats.calls += 1
-      stats.successes += 1
-      stats.positions[at === 0 ? 'first' : at === path.length - 1 ? 'last' : 'middle'] += 1
-    }
-    for (const other of together) if (other !== operation) stats.with[other] = (stats.with[other] ?? 0) + 1
+    for (const other of together) if (other !== id) stats.with[other] = (stats.with[other] ?? 0) + 1
     stats.with = mostFrequent(stats.with, limits.learnWithMax)
-    rows.put('tool', operation, stats)
+    rows.put('tool', id, stats)
   }
 }
 
@@ -134,8 +139,8 @@ function newStats(): ToolStats {
 }
 
 function mostFrequent(counts: Record<string, number>, max: number): Record<string, number> {
+  if (Object.keys(counts).length <= max) return counts
   const entries = Object.entries(counts)
-  if (entries.length <= max) return counts
   entries.sort(([left, a], [right, b]) => b - a || (left < right ? -1 : 1))
   return Object.fromEntries(entries.slice(0, max))
 }
@@ -206,7 +211,7 @@ function shapeWithout(shape: Shape, run: string, record: FoldedRecord): Shape | 
   const runs = shape.runs.filter((one) => one.run !== run)
   if (shape.runs[0]!.run !== run) return { ...shape, runs }
   for (const one of runs) {
-    const lesson = readLesson(one.run, record)
+    const lesson = readLesson(one.run, null, record)
     if (lesson !== null)
       return { ...shape, runs: [one, ...runs.filter((other) => other !== one)], code: textOf(lesson) }
   }

@@ -5,9 +5,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Attention } from '#learn/attention'
 import { homeChain, limits } from '#model'
-import { type HomeEvent, homePaths, type Store } from '#record'
+import { homePaths, type Store } from '#record'
 import { foldEvent } from './fold.ts'
 import { type Knowledge, openKnowledge } from './knowledge.ts'
+import { type Reading, readAhead } from './read-ahead.ts'
 import { type Position, Rows, rowKinds, type StoredRow, start } from './rows.ts'
 
 type LearnStatus = {
@@ -62,11 +63,11 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
   const knowledge = openKnowledge(rows)
   checkPosition(rows, store, log)
 
-  const ahead = readAhead(store)
+  const folding = { rows, reading: readAhead(store), store }
   const stepMs = isAlone ? limits.learnStepAloneMs : limits.learnStepMs
   const catchUp = async (signal?: AbortSignal, stepsMax = Number.POSITIVE_INFINITY): Promise<boolean> => {
     for (let steps = 0; steps < stepsMax && signal?.aborted !== true; steps++) {
-      if (step(rows, ahead, stepMs) === 0) return true
+      if (rows.position().n === store.count(homeChain) || step(folding, stepMs) === 0) return true
       await nextTurn() // between steps this process does what it was started for
     }
     return false
@@ -111,34 +112,25 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
   }
 }
 
-/** Events of the home that were read and not folded yet are not read again. */
-function readAhead(store: Store) {
-  let known: HomeEvent[] = []
-  let from = -1
-  return {
-    store,
-    after(seq: number): HomeEvent[] {
-      const at = seq === from ? 0 : known.findIndex((one) => one.seq === seq) + 1
-      known = at > 0 || seq === from ? known.slice(at) : []
-      from = seq
-      if (known.length === 0) known = store.homeSince(seq, limits.learnStepEventsMax)
-      return known
-    },
-  }
-}
+type Folding = { rows: Rows; reading: Reading; store: Store }
 
 /** One transaction: a few events of the home, for a few milliseconds. */
-function step(rows: Rows, { after, store }: ReturnType<typeof readAhead>, stepMs: number): number {
+function step({ rows, reading, store }: Folding, stepMs: number): number {
   let read = 0
   rows.advance((from, at) => {
     const until = performance.now() + stepMs
     let position: Position | null = null
-    for (const { seq, hash, event } of after(from.seq)) {
-      at(event.n)
-      foldEvent(rows, event, store)
-      position = { seq, n: event.n, hash }
-      read += 1
-      if (performance.now() > until) break
+    for (;;) {
+      const arrived = reading.after(position?.seq ?? from.seq)
+      if (arrived.length === 0) break
+      for (const one of arrived) {
+        const { seq, hash, event } = one
+        at(event.n)
+        foldEvent(rows, one, store)
+        position = { seq, n: event.n, hash }
+        read += 1
+        if (performance.now() > until) return position
+      }
     }
     return position
   })
@@ -152,7 +144,7 @@ function checkPosition(rows: Rows, store: Store, log: (line: string) => void): v
     if (store.count(homeChain) > 0) begin(rows, store)
     return
   }
-  const [found] = store.homeSince(seq - 1, 1)
+  const [found] = store.eventsSince(seq - 1, 1)
   if (found?.seq === seq && found.hash === hash) return
   log('learn.db is of another record: it is made again')
   begin(rows, store)
@@ -178,8 +170,8 @@ function begin(rows: Rows, store: Store): void {
 function positionAt(store: Store, n: number): Position {
   let seq = 0
   for (;;) {
-    const events = store.homeSince(seq, 1000)
-    const found = events.find(({ event }) => event.n === n)
+    const events = store.eventsSince(seq, 1000)
+    const found = events.find((one) => one.run === homeChain && one.n === n)
     if (found !== undefined) return { seq: found.seq, n, hash: found.hash }
     if (events.length === 0) return start
     seq = events.at(-1)!.seq

@@ -66,13 +66,19 @@ export class Rows {
     this.#change(row, value)
   }
 
+  update<Value extends object>(kind: RowKind, key: string, change: (known: Value | undefined) => Value): void {
+    const row = this.#known(kind, key)
+    this.#change(row, change(row.value as Value | undefined))
+  }
+
   remove(kind: RowKind, key: string): void {
     const row = this.#known(kind, key)
     if (row.value !== undefined) this.#change(row, undefined)
   }
 
   #change(row: Seen, value: unknown): void {
-    Object.assign(row, { value, n: this.#n })
+    row.value = value
+    row.n = this.#n
     this.#dirty.add(row)
   }
 

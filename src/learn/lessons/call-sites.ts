@@ -102,7 +102,7 @@ function otherArmTaken({ made }: Reading, sites: readonly CallSite[], site: Call
 
 function fits(site: CallSite, call: LessonCall, made: CallsBySite): boolean {
   if (site.tools.length > 0 && !site.tools.some((tool) => isTool(tool, call.tool))) return false
-  return [...Map.groupBy(site.inputs, ({ path }) => path)].every(([path, inputs]) => {
+  return site.inputsByPath.every(([path, inputs]) => {
     const value = atPointer(call.args, path) as Json | undefined
     return inputs.some(({ source }) => {
       if (!source.exact || source.kind === 'args') return true
@@ -119,7 +119,7 @@ const isTool = (named: string, called: string) =>
 
 /** A list is gone through once: as many times as it has a value, that is taken from it. */
 function takenAgain(site: CallSite, call: LessonCall, made: CallsBySite): number {
-  const isOdd = [...Map.groupBy(site.inputs, ({ path }) => path)].some(([path, inputs]) => {
+  const isOdd = site.inputsByPath.some(([path, inputs]) => {
     const lists = inputs.flatMap(({ source }) => (source.kind === 'call' && source.exact ? [source] : []))
     if (lists.length < inputs.length || !lists.every((source) => source.path.includes('*'))) return false
     const value = atPointer(call.args, path) as Json | undefined
@@ -134,9 +134,8 @@ function takenAgain(site: CallSite, call: LessonCall, made: CallsBySite): number
 }
 
 /** A value that is seen to be handed on speaks for a place, one that may be computed does not. */
-function unseen({ inputs }: CallSite): number {
-  const paths = Map.groupBy(inputs, ({ path }) => path)
-  return [...paths.values()].filter((own) => own.every(({ source }) => !source.exact)).length * computedOnly
+function unseen({ inputsByPath }: CallSite): number {
+  return inputsByPath.filter(([, own]) => own.every(({ source }) => !source.exact)).length * computedOnly
 }
 
 /** Keys that it would give and the call has not, and the other way round. */

@@ -63,7 +63,7 @@ type Feeding = {
 
 function flowsInto(feeding: Feeding): RunFlow[] {
   const { site, ordinal, count } = feeding
-  return [...Map.groupBy(site.inputs, ({ path }) => path)].flatMap(([path, inputs]) => {
+  return site.inputsByPath.flatMap(([path, inputs]) => {
     const sources = inputs.map(({ source }) => source)
     // A function of the program: what it is given where it is called for the n-th time.
     const isInTurn = site.isInFunction && sources.length === count && count > 1

@@ -101,8 +101,13 @@ export function lessonOf(events: readonly Event[], source: LessonSource): Lesson
     ms,
     calls: [...calls.values()].map(({ call }) => call),
     operations,
-    teaches: mode !== 'run' || actor.kind === 'learn' ? 'nothing' : teaches,
+    teaches: mayTeach(first) ? teaches : 'nothing',
   }
+}
+
+/** Nothing was done in a dry run, and what is executed to be verified is no habit. */
+export function mayTeach({ type, body }: Event): boolean {
+  return type === 'run.started' && body.mode === 'run' && body.actor.kind !== 'learn'
 }
 
 function readEvent(event: Event, calls: Map<string, Open>, operations: LessonOperation[], source: LessonSource): void {

@@ -7,6 +7,8 @@ const { preparedCached } = await loadEngine()
 type CallNode = Extract<StructureNode, { kind: 'call' }>
 
 export type CallSite = CallNode & {
+  /** Its inputs by the places in the arguments that they may be at. */
+  inputsByPath: readonly (readonly [path: string, inputs: CallNode['inputs']])[]
   /** The loops around it, and the operations that call a function for each of some items. */
   repeatedBy: ReadonlySet<string>
   /** In a function of the program that is called elsewhere. */
@@ -47,7 +49,8 @@ function readProgram(code: string): ReadProgram | { why: string } {
       const repeating = around.filter(({ kind }) => kind === 'loop' || kind === 'operation')
       const isInFunction = repeating.length === 0 && inFunctions.has(`${node.line}:${node.column}`)
       const arms = new Map([node, ...around].flatMap(({ within, arm }) => (within && arm ? [[within, arm]] : [])))
-      return { ...node, repeatedBy: new Set(repeating.map(({ id }) => id)), isInFunction, arms }
+      const inputsByPath = [...Map.groupBy(node.inputs, ({ path }) => path)]
+      return { ...node, inputsByPath, repeatedBy: new Set(repeating.map(({ id }) => id)), isInFunction, arms }
     })
     return { source, lineOf: (line) => lines[line] ?? line, structure, sites }
   } catch (error) {

@@ -50,8 +50,10 @@ export const learnLimits = {
   edgeFieldsMax: 20,
   /** A result whose text is longer is not looked into for flows. */
   learnValueBytesMax: 256 * 1024,
-  /** Of one step of the fold: events of the home, and about how long it may take. */
-  learnStepEventsMax: 64,
+  /** Events that the fold reads at once, and characters of runs that are open. */
+  learnReadEventsMax: 200,
+  learnReadCharactersMax: 16 * 1024 * 1024,
+  /** About how long one step of the fold may take. */
   learnStepMs: 8,
   learnStepAloneMs: 80,
   /** A process whose event loop has more to do than this folds one step in so many looks. */

@@ -19,7 +19,9 @@ export function pointerOf(keys: readonly string[]): string {
 /** The keys of a pointer, from the outside in; null where the text is no pointer. */
 export function pointerKeys(pointer: string): string[] | null {
   if (pointer === '') return []
-  return pointer.startsWith('/') ? pointer.slice(1).split('/').map(unescapePointerKey) : null
+  if (!pointer.startsWith('/')) return null
+  const parts = pointer.slice(1).split('/')
+  return pointer.includes('~') ? parts.map(unescapePointerKey) : parts
 }
 
 /** The value at a pointer; undefined where there is none. */
