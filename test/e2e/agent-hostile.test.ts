@@ -69,10 +69,23 @@ const scripts = {
   'everyone else': 'import os\nos.kill(-1, 9)\n',
   'mounts and devices': `import os, ctypes\nlibc = ctypes.CDLL(None)\nprint("LEAK mount" if libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 else "no mount")\n${tries('os.mknod("/tmp/disk", 0o60600, os.makedev(8, 0)); open("/tmp/disk", "rb").read(1)', 'device')}`,
 }
-const slow = {
-  'a fork bomb': 'import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n',
+/** Run at both tiers in the normal suite too. */
+const exhausting = {
+  'a fork bomb of two seconds':
+    'import os, time\nend = time.time() + 2\nrefused = 0\nwhile time.time() < end:\n    try: os.fork()\n    except OSError: refused += 1\nprint("refused" if refused else "unbounded")\n',
   'no end': 'while True: pass\n',
+  'processes that outlive their script':
+    'import os\nfor n in range(9):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\nprint("left")\n',
   'all memory': 'held = []\nwhile True: held.append(bytearray(64 * 1024 * 1024))\n',
+}
+const slow = {
+  'a fork bomb without end': 'import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n',
+}
+const expected: Record<string, RegExp> = {
+  'a fork bomb of two seconds': /^returncode: (0\n\n\[STDOUT\]\n(refused\n)+|failed|timeout)/,
+  'no end': /^returncode: timeout\n/,
+  'all memory': /^returncode: (failed|1|137)\n/,
+  'a fork bomb without end': /^returncode: (timeout|failed)\n/,
 }
 
 for (const tier of ['os', 'gvisor'] as const) {
@@ -96,7 +109,7 @@ for (const tier of ['os', 'gvisor'] as const) {
   })
 
   test(`hostile scripts are contained and recorded at tier ${tier}`, { skip, timeout: 1_800_000 }, async (t) => {
-    const all = { ...scripts, ...(tier === 'os' || everything ? slow : {}) }
+    const all = { ...scripts, ...exhausting, ...(everything && slow) }
     const answers = [...Object.values(all).map((code) => `<tool_code>\n${code}</tool_code>`), 'Nothing was found.']
     const { space, project, before, agent } = hostile(t, answers, env)
     const { code, json } = await agent('tool_code', answers.length)
@@ -107,10 +120,26 @@ for (const tier of ['os', 'gvisor'] as const) {
     for (const [index, name] of Object.keys(all).entries()) {
       assert.doesNotMatch(outputs[index]!, /LEAK|canary|outside-secret/, name)
       assert.match(outputs[index]!, /^returncode: (\d+|timeout|failed|refused)\n\n\[STDOUT\]\n/, name)
+      assert.match(outputs[index]!, expected[name] ?? /^/, name)
+      assert.doesNotMatch(outputs[index]!, /unbounded/, name)
     }
+    const left = processes().filter((words) => steps.some((step) => words.includes(step)))
+    assert.deepEqual(left, [], 'a script outlives its box')
     const ran = said(await metier(space, ['run', 'show', json.session, '--json']), tier)
     assert.equal(ran, true, `a script ran at another tier than ${tier}`)
     await contained(space, project, before, json.session)
+  })
+}
+
+/** Of every process of this machine, its command line. */
+function processes(): string[] {
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return ids.map((id) => {
+    try {
+      return readFileSync(`/proc/${id}/cmdline`, 'latin1')
+    } catch {
+      return ''
+    }
   })
 }
 
