@@ -40,7 +40,9 @@ export function startedJournalOf({ store }: Recorded, run: RunId): Journal {
 }
 
 export function policyOf({ config, standing }: EngineContext, { started, lines }: Journal): RunPolicy {
-  return runPolicy(started.permissions, config.policy, standing, lines, config.approvals.expireMs)
+  const { expireMs } = config.approvals
+  const isSpeculated = started.speculated !== undefined
+  return runPolicy(started.permissions, config.policy, standing, lines, { expireMs, isSpeculated })
 }
 
 /** The program of a run, and how the programs that it starts as calls are opened. */

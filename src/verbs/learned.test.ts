@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { caller, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
+import { caller, done, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
 
 const addCode = 'return await mcp.fx.add({ key: args.key, by: args.by })'
 const parameters = schemaOf({ key: { type: 'string' }, by: { type: 'number' } })
@@ -70,7 +70,8 @@ test('execute() speculates on the record and says so; with an argument missing i
   const bold = await openSpace(workspace(t, { config: { speculate: { minConfidence: 0.2 } } }))
   await practise(bold)
   const intent = 'put 9 more apples into the basket'
-  const answer = await bold.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
+  const asked = await bold.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
+  const answer = await bold.decide(asked.approvals![0]!.id, { answer: 'approved' }, caller, true)
   assert.deepEqual([answer.status, answer.speculated], ['done', true])
   assert.match(answer.capability!.id, /more_apples/)
   assert.equal(answer.callCount, 1)
@@ -78,4 +79,28 @@ test('execute() speculates on the record and says so; with an argument missing i
   assert.equal(started?.capability, `${answer.capability!.id}@1`)
   const half = await bold.execute({ intent: 'put more apples into the basket', args: { key: 'apples' } }, caller)
   assert.equal(half.status, 'suggested')
+})
+
+test('a speculated call that is not safe to repeat asks, whatever the rules of the file and of humans allow', async (t) => {
+  const allowed = { permissions: 'privileged', rules: [{ tool: 'fx:*', then: 'allow' }] }
+  const space = workspace(t, { config: { policy: allowed, speculate: { minConfidence: 0.2 } } })
+  const verbs = await openSpace(space)
+  await practise(verbs)
+  const asking = async (by: number) => {
+    const intent = `put ${by} more apples into the basket`
+    const answer = await verbs.execute({ intent, args: { key: 'apples', by } }, caller)
+    assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
+    return answer.approvals![0]!
+  }
+  const question = await asking(9)
+  assert.match(question.why, /an intent alone led to this call/)
+  const [shown] = await verbs.withPlannedTools([question])
+  assert.match(shown!.lines!.always, /without effect on calls like this/)
+  const answered = await verbs.decide(question.id, { answer: 'approved', scope: 'always' }, caller, true)
+  assert.equal(answered.status, 'done', JSON.stringify(answered))
+  // The line that was just written holds for what agents ask for, and for nothing that nobody did.
+  assert.equal((await asking(11)).why, question.why)
+  assert.equal(done(space, 'add').filter(({ args }) => args.by === 11).length, 0)
+  const written = { intent: 'put 11 more apples in', implementation: { type: 'code', code: addCode } }
+  assert.equal((await verbs.execute({ ...written, args: { key: 'apples', by: 11 } }, caller)).status, 'done')
 })

@@ -75,7 +75,7 @@ function live(disk: Disk, { catalog, queue }: World, program: Program): Promise<
       hideInSlices: (value) => value,
       reveal: (value) => ({ value, foreign: [], isLost: false }),
     },
-    policy: { expireMs: 1000, permissions: 'privileged', rules: [], write: () => {} },
+    policy: { expireMs: 1000, permissions: 'privileged', rules: [], isSpeculated: false, write: () => {} },
     mocked: null,
     now: () => 0,
     pause: async () => {},

@@ -35,6 +35,8 @@ export type RunPolicy = {
   readonly expireMs: number
   readonly permissions: PermissionSet
   readonly rules: readonly PolicyRule[]
+  /** The run was begun for an intent alone: nobody asked for its calls. */
+  readonly isSpeculated: boolean
   write(line: OwnLine): void
 }
 
@@ -91,11 +93,12 @@ export function runPolicy(
   file: Config['policy'],
   standing: () => StandingRules,
   written: readonly OwnLine[],
-  expireMs: number = limits.approvalMsDefault,
+  { expireMs = limits.approvalMsDefault, isSpeculated = false }: { expireMs?: number; isSpeculated?: boolean } = {},
 ): RunPolicy {
   const own = [...written]
   return {
     expireMs,
+    isSpeculated,
     get permissions() {
       return narrower(started, file.permissions)
     },
