@@ -13,7 +13,7 @@ const linesMax = 300
  * lowers its number.
  */
 export const longFiles: Record<string, number> = {
-  'src/model/limits/limits.ts': 366,
+  'src/model/limits/limits.ts': 365,
   'src/run/structure/walk-program.ts': 304,
 }
 

@@ -40,7 +40,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isHosted) stop.abort('EPIPE')
   else process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
-// What nobody reads is no reason to end what is under way.
+// A closed stderr is no reason to end the command: without a listener, the error would.
 process.stderr.on('error', () => {})
 
 exitSoon(await main(argv.slice(2)))
@@ -126,7 +126,7 @@ async function perform(parsed: Parsed): Promise<number> {
  * names the run.
  */
 async function closed(opened: Promise<RecordVerbs> | undefined): Promise<void> {
-  // Whoever asked for verbs that could not be opened was told.
+  // Verbs that could not be opened were reported where they were opened.
   const verbs = await opened?.catch(() => undefined)
   await verbs?.close().catch((error: Error) => note(`Cannot close the record in order: ${error.message}`))
 }
@@ -141,7 +141,7 @@ function interruption(): Promise<number> {
 
 type Found = { config: Config; fault: AppError | null }
 
-/** Whoever diagnoses is told what is wrong with the configuration, and goes on without it. */
+/** A command that diagnoses reports a broken configuration and goes on without it. */
 function configFor({ options, command }: Parsed): Found {
   try {
     return { config: readConfig(options, command.unconfigured === true), fault: null }
@@ -163,7 +163,7 @@ function readConfig({ config: named, home }: Parsed['options'], unconfigured: bo
   return parseConfig({ file, text, home: homeFolder(home, file), env, directory, awsTexts })
 }
 
-/** Whoever cannot read a file cannot let anything of it get out. */
+/** A file that we cannot read has nothing that could leak through us. */
 function textIfReadable(file: string): string[] {
   try {
     return [readFileSync(file, 'utf8')]

@@ -59,7 +59,7 @@ export type Catalog = {
   /** The protocol era that a server spoke last; null before its first start. */
   eraOf(server: string): 'legacy' | 'modern' | null
   tool(id: string, waitMs?: number): Promise<Tool | undefined>
-  /** A tool of an agent's session; whoever asks makes sure that this is one. */
+  /** A tool of an agent's session; the caller makes sure that this is one. */
   sessionTool(id: string): Tool | undefined
   /**
    * Why the server that would have this tool could not be asked, if that was so when it was asked
@@ -70,7 +70,7 @@ export type Catalog = {
   near(id: string): string[]
   /** Why a call is not to be made: the tool is not what it was, or the arguments do not fit. */
   problemOf(tool: Tool, args: Json): AppError | null
-  /** Why a tool is not called at all as it is now: it changed, and nobody has accepted that. */
+  /** Why a tool is not called at all as it is now: it changed, and the change is not accepted. */
   refusalOf(tool: Tool): AppError | null
   /** How a tool differs from the definition that is pinned; null where it does not. */
   changeOf(tool: Tool): ToolDiff | null
@@ -90,7 +90,7 @@ export type Catalog = {
   try(tool: Tool, args: Json, options: CallOptions): Promise<Try>
   /** What a server says of itself; it is started for that. */
   serverInfo(server: string): Promise<ServerInfo>
-  /** A conversation with one server for one client of ours; whoever opens it closes it. */
+  /** A conversation with one server for one client of ours; the code that opens it closes it. */
   passage(server: string, options: ClientConversationOptions): ClientConversation
   /**
    * The run has used these servers before, maybe in another process: what it began in stateful ones
@@ -235,7 +235,7 @@ function oauthOf(entries: ReadonlyMap<string, Entry>, server: string): Oauth {
   throw new AppError('CONFIG_INVALID', `Cannot log in to "${server}": ${state}`, { server })
 }
 
-/** It is this process: there is nobody to talk to. */
+/** It is this process: there is no server to speak to. */
 function refuseBuiltIn(server: string, what: string): void {
   if (server !== builtInServer) return
   const details = 'its tools run in this process; call them with "metier call", execute or expose'

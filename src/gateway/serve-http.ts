@@ -114,7 +114,7 @@ type HandlerParts = {
   stop: AbortSignal
 }
 
-/** Nobody foreign gets further than the first lines, whatever they ask for. */
+/** The checks come first: a foreign request gets no further. */
 function requestHandler({ api, mcp, authentication, requests, token, url, stop }: HandlerParts) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
@@ -143,7 +143,7 @@ function requestHandler({ api, mcp, authentication, requests, token, url, stop }
 }
 
 /**
- * False where the answer was given here: whoever is not known, or asks too often, gets nothing
+ * False where the answer was given here: an unknown client, or one over its rate, gets nothing
  * else.
  */
 async function isAdmitted(

@@ -71,7 +71,7 @@ export type EventBodies = {
     forkedFrom?: { run: string; at: string; args?: Json; startedAt?: string }
     /** The capability that is the plan, `cap:name@2`. */
     capability?: string
-    /** An intent alone recalled it, with this confidence: nobody had asked for it by name. */
+    /** Recalled by an intent alone, with this confidence, not by its name. */
     speculated?: number
   }
   'call.issued': {
@@ -170,8 +170,8 @@ export type EventBodies = {
   'run.opened': { run: string }
   'run.closed': { run: string; head: string; count: number }
   /**
-   * `requestKey` is the key of its request; the signature is that of the home, over the rest:
-   * nobody else removes a run.
+   * `requestKey` is the key of its request; the signature is that of the home, over the rest: only
+   * the owner of that key removes a run.
    */
   'run.purged': {
     run: string

@@ -84,7 +84,7 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
   let posted: Promise<unknown> = Promise.resolve()
   let failure: AppError | undefined
   let isReleased = false
-  /** Until then nobody else can know of the run, and so nobody can have sent it anything. */
+  /** Until then no other process can know the run, so its inbox is empty. */
   let isPublished = start.opens === null
   let cached: CachedEvent[] | null = start.opens === null ? null : []
   let cachedCharacters = 0
@@ -105,7 +105,7 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     }
   }
 
-  /** The draft to write into. Whoever waits for nothing still gets to the disk, a little later. */
+  /** The draft to write into; where it is not waited for, the flush timer posts it. */
   function openDraft(): ChainWrite {
     if (failure) throw failure
     assert(!isReleased, 'nothing is written to a run after its owner has left it')

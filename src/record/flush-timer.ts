@@ -1,6 +1,5 @@
 /**
- * What was appended and not yet posted, of every chain: whoever waits for nothing still gets to the
- * disk, a little later.
+ * Posts what was appended to any chain and is not waited for: it gets to the disk a little later.
  */
 import { limits } from '#model'
 

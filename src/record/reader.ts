@@ -91,8 +91,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
   const sealed = database.prepare('SELECT placeholder, server, box FROM sealed WHERE run = ?')
 
   /**
-   * The events after a number, in their order; where the links do not lead to all of them, nobody
-   * may go on.
+   * The events after a number, in their order; throws where the links do not lead to all of them.
    */
   function chainRows(run: string, after: number): ChainRow[] {
     const rows = backwards.all(run, after) as ChainRow[]
@@ -122,7 +121,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       const row = byRun.get(run)
       return row && toRunRow(row, isAlive)
     },
-    /** As it stands in the row, alive or not; nobody where there is no such run. */
+    /** As it stands in the row, alive or not; null where there is no such run. */
     owner: (run: RunId) => (owner.get(run) ?? { owner: null, epoch: 0 }) as { owner: ProcessId | null; epoch: number },
     runs({ limit = -1, status }: { limit?: number; status?: readonly RunStatus[] } = {}): RunRow[] {
       const known = new Map<ProcessId, boolean>()

@@ -1,7 +1,7 @@
 /**
  * The record of a home: the store and its chains, their verification, secrets, blobs and artifacts.
- * Events enter and are durable when it says so; it refuses whoever does not own a run, and every
- * record it cannot vouch for.
+ * Events enter and are durable when it says so; it refuses writes to a run by a process that does
+ * not own it, and every record that it cannot verify.
  */
 
 import type * as exporting from '#record/export'

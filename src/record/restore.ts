@@ -6,7 +6,7 @@
  *   no staging ──copy, append, verify──► staged ──link metier.db──► restored
  *   restored ──rename checkpoints, rename staging──► no staging
  *
- * While there is a staging folder, nobody opens the home. A restore that was cut off before the
+ * While there is a staging folder, the home cannot be opened. A restore that was cut off before the
  * link starts over, one that was cut off after it is completed.
  */
 import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -30,8 +30,8 @@ import { asOneFile, backupPaths } from './backup.ts'
 import { openStore } from './store.ts'
 
 /**
- * `unfinished` runs may have gone further after the backup than it knows: whoever resumes one
- * should look first.
+ * `unfinished` runs may have gone further after the backup than it knows: look at one before you
+ * resume it.
  */
 export type Restored = { file: string; home: string; events: number; digest: string; unfinished: RunId[] }
 
@@ -161,7 +161,7 @@ async function stage(copy: HomePaths, home: string): Promise<void> {
 
 /**
  * Blobs, artifacts and keys have names of their own: what is there already stays, and what is added
- * harms nobody if this fails.
+ * does no harm if this fails.
  */
 function addFiles(copy: HomePaths, staging: HomePaths, to: HomePaths): void {
   for (const folder of [copy.blobs, staging.blobs]) addMissing(folder, to.blobs)
@@ -199,9 +199,7 @@ function isCommitted({ database, restoring }: HomePaths): boolean {
   return existsSync(staged) && existsSync(database) && statSync(staged).ino === statSync(database).ino
 }
 
-/**
- * The staging folder goes in one step: with half of it nobody could tell that the link was made.
- */
+/** The staging folder goes in one step: half of it would not show that the link was made. */
 function complete({ database, checkpoints, restoring, restored }: HomePaths): void {
   const staged = homePaths(restoring).checkpoints
   if (existsSync(staged)) renameSync(staged, checkpoints)

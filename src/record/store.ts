@@ -49,7 +49,7 @@ export type Store = {
    * with `chain.durable()`.
    */
   startRun(run: RunId, body: EventBodies['run.started']): Chain
-  /** Takes over a run that nobody living owns, or that this process lost hold of. */
+  /** Takes over a run whose owner is dead or gone, or that this process lost hold of. */
   takeRun(run: RunId): Promise<Chain>
   /** Newest first. */
   runs(options?: { limit?: number; status?: readonly RunStatus[] }): RunRow[]
@@ -97,7 +97,7 @@ export type Store = {
   inbox(run: RunId): InboxItem[]
   /** True values of the secrets of a run that is not finished. */
   sealed(run: RunId): SealedSecret[]
-  /** The runs to which something was sent that nobody took up yet. */
+  /** The runs with messages in their inbox that were not taken yet. */
   runsWithInbox(): RunId[]
   appendHome<Type extends EventType>(type: Type, body: EventBodies[Type]): Promise<void>
   onChange(listener: () => void): () => void

@@ -1,6 +1,6 @@
 /**
  * Sees what was written, by us or by others: SQLite's data_version is read every few milliseconds
- * while somebody listens.
+ * while there is a listener.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { limits, type RunId } from '#model'

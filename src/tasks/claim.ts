@@ -40,8 +40,8 @@ export async function claimReadyTask(
 type ClaimQuery = Omit<TaskQuery, 'limit' | 'offset'> & { capabilities: readonly string[] }
 
 /**
- * The first ready task that nobody else took meanwhile. Candidates are found without a lock; each
- * is locked, read again and judged again, and the next one is tried where another client was
+ * The first ready task that no other client took meanwhile. Candidates are found without a lock;
+ * each is locked, read again and judged again, and the next one is tried where another client was
  * faster.
  */
 async function lockReady(writer: GraphWriter, query: ClaimQuery): Promise<GraphNode | null> {

@@ -45,7 +45,7 @@ export function checkStoragePath(path: string): void {
   }
 }
 
-/** The sandbox names its parameters by its own words; whoever called the tool knows the tool's. */
+/** The sandbox's names of parameters, and what the tool's own schema calls them. */
 const parameters: Record<string, string> = {
   script: 'scriptContent',
   timeoutSeconds: 'config.timeoutSeconds',

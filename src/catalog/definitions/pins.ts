@@ -122,7 +122,7 @@ export class Pins {
   /** What changed and can do harm, or could before, is not called until a human has accepted it. */
   problemOf(tool: Tool): AppError | null {
     if (this.#isFine(tool)) return null
-    // Somebody may have accepted it meanwhile, in another process.
+    // It may have been accepted meanwhile, in another process.
     this.#readOne(tool.id)
     return this.#isFine(tool) ? null : toolChanged(tool, this.changeOf(tool) ?? [])
   }

@@ -29,7 +29,7 @@ type Stored = {
 /** Tools that are digested together: one by one takes three times as long. */
 const keyBatch = 1024
 
-/** The same key means the same index, whoever builds it. */
+/** The same key means the same index, in whichever process it is built. */
 export function indexKey(lists: Lists): string {
   const key = createHash('sha256').update(`${codeDigest()}\n${process.versions.v8}\n`)
   for (const [server, tools] of lists) {

@@ -87,8 +87,8 @@ export function buildIndex(tools: readonly Tool[]): Index {
 }
 
 function* buildSegments(old: Index, lists: Lists): Generator<void, Index> {
-  // Words are never taken out one by one: of too many that nobody has any more all are learned
-  // again.
+  // Words are never removed one by one: once too many are in no tool any more, the vocabulary is
+  // built again.
   const fresh = old.vocabulary.size > limits.searchFormsMax
   const vocabulary = fresh ? new Vocabulary() : old.vocabulary
   const segments: Segment[] = []

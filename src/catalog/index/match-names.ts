@@ -92,10 +92,7 @@ function exactly({ exact }: Names, name: string): number[] {
   return places === undefined ? [] : [places].flat()
 }
 
-/**
- * Whoever writes one word means a name: one slip of the hand is forgiven, except in very short
- * ones.
- */
+/** A query of one word means a name: one typing error is allowed, except in very short ones. */
 function withinOneEdit(spellings: Iterable<string>, name: string): string[] {
   if (name.length < 5) return []
   const [first, last] = [name.charCodeAt(0), name.charCodeAt(name.length - 1)]

@@ -27,7 +27,7 @@ export const searchFields: readonly SearchField[] = [
   { name: 'server', weight: 0.3, length: 0, middling: 2, textOf: ({ server }) => server },
 ]
 
-/** Whether both say the same to whoever searches. */
+/** Whether both have the same searched text. */
 export function sameSearchText(left: Tool, right: Tool): boolean {
   if (left === right) return true
   if (left.digest !== right.digest || left.id !== right.id) return false

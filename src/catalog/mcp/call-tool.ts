@@ -11,8 +11,8 @@ export async function callTool(
   params: CallToolRequest['params'],
   options: RequestOptions,
 ): Promise<CallToolResult> {
-  // The client's own way is slower for everybody; it is needed where headers repeat what stands in
-  // the arguments.
+  // The SDK client's own way is slower for every call; it is needed where headers repeat what
+  // stands in the arguments.
   const isPlain = era.kind === 'legacy' || wire instanceof StdioWire
   if (isPlain) return client.request({ method: 'tools/call', params }, result, options)
   // With the definition at hand the client neither repeats a call by itself nor judges what the

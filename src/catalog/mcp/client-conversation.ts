@@ -1,6 +1,6 @@
 /**
- * A conversation with one server for one client of ours: what the server asks and says reaches that
- * client, and nobody else.
+ * A conversation with one server for one client of ours: the server's requests and notifications
+ * reach that client, and no other.
  */
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client'
 import type { Attendant, CallOptions, Question, ServerNotification } from '#catalog/tool-server'
@@ -50,15 +50,12 @@ export class ClientConversation {
     })
   }
 
-  /** Somebody else would have to wait. */
+  /** Another client would have to wait. */
   get isTaken(): boolean {
     return this.#mayAsk && this.#era !== 'modern' && [...this.#present].some(({ ask }) => ask !== undefined)
   }
 
-  /**
-   * Whoever holds it up with a question that is not answered goes on without; false where nobody
-   * does.
-   */
+  /** Gives up an unanswered question that holds it up; false where there is none. */
   giveWay(): boolean {
     return [...this.#present].some((attendant) => attendant.giveUp?.() === true)
   }
@@ -67,7 +64,7 @@ export class ClientConversation {
     return this.#present.size === 0 && this.#subscriptions.size === 0
   }
 
-  /** The server is spoken with, and nobody needs it just now, or listens to it. */
+  /** Connected, with no request under way and no listener. */
   get isResting(): boolean {
     return this.#upstream.isOpen && !this.#upstream.isUsed
   }

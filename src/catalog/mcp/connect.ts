@@ -39,7 +39,7 @@ export type ConnectOptions = {
   box: (asked: AskedBox) => Promise<ServerBox>
   /** How long opening the conversation may take. */
   startMsMax: () => number
-  /** For whom the conversation is held, where it is not for everybody. */
+  /** The client that the conversation belongs to, where it is not shared. */
   peer?: Peer
 }
 
@@ -158,7 +158,7 @@ async function handshake(
     {
       versionNegotiation: { mode },
       capabilities: peer?.capabilities ?? {},
-      // A question in the middle of a request is for whoever made it; where nobody is there, it is
+      // A question in the middle of a request goes to the client that made it; without one, it is
       // an error of that request.
       inputRequired: { autoFulfill: false },
       listMaxPages: limits.catalogPagesMax,
@@ -230,7 +230,7 @@ function spokeOrSlept(error: unknown): boolean {
   return error instanceof ProtocolError || isInvalidResult(error) || isTooLong(error) || isTimeout(error)
 }
 
-/** Variables that the configuration names and nobody has set stand there as they were written. */
+/** Variables that are named and not set: their placeholders are still in the text. */
 function unsetIn(config: ServerConfig): string[] {
   const named = JSON.stringify(config).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g)
   return [...named].map(([, name]) => name!)

@@ -137,7 +137,7 @@ export class McpClient {
     return this.#open > 0 || this.#lives.areUsed
   }
 
-  /** Ends a conversation that nobody uses now; the next use begins another. */
+  /** Ends an idle conversation; the next use begins another. */
   rest(): void {
     if (!this.isUsed) void this.#disconnect()
   }

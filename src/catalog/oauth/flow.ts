@@ -28,7 +28,7 @@ type Asking = {
   url: string
   config: OauthConfig
   fetch: FetchLike
-  /** Null where nobody can be asked. */
+  /** Null where no person can be asked. */
   authorize: Authorize | null
   /** What the server said when it refused us. */
   scope?: string
@@ -177,7 +177,7 @@ export function signedBy(clientId: string, privateKey: string) {
   return createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg })
 }
 
-/** The same grant with new tokens; its refresh token goes to nobody but who gave it. */
+/** The same grant with new tokens; its refresh token goes only to the server that issued it. */
 export async function refresh(
   grant: Grant & { tokens: Tokens },
   config: OauthConfig,

@@ -18,13 +18,13 @@ export type Grant = {
 }
 
 type GrantFile = Pick<SealedFile, 'locked'> & {
-  /** As it is now, whoever wrote it. */
+  /** As it is now, also where another process wrote it. */
   read(): Grant | null
   write(grant: Grant): void
   remove(): void
 }
 
-/** Read again only after somebody wrote it. */
+/** Read again only after it was written. */
 export function openGrantFile(keys: string, server: string, url: string): GrantFile {
   const file = openSealedFile(keys, `oauth-${server}`)
   let known: { version: string; grant: Grant | null } | null = null

@@ -83,8 +83,8 @@ export class Oauth {
   }
 
   /**
-   * Forgotten here whatever the authorization server says; not while somebody renews, who would
-   * bring it back.
+   * Deleted here whatever the authorization server says; not during a renewal, which would write it
+   * back.
    */
   async logout(signal: AbortSignal): Promise<Logout> {
     const grant = await this.#file.locked(signal, async () => {
@@ -203,7 +203,7 @@ export class Oauth {
   #loginRequired(state: string, { scope }: Challenge, cause?: unknown): AppError {
     const { server, config } = this.#options
     const own = config.grant === 'client_credentials'
-    // It will stand in somebody's shell, and a server may ask for what it likes: a login asks it
+    // It will be pasted into a shell, and a server may ask for any scope: a login asks the server
     // again anyway.
     const asked = scope !== undefined && /^[\w.:/ -]+$/.test(scope) ? ` --scope "${scope}"` : ''
     const command = `metier servers login ${server}${asked}`

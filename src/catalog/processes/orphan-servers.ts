@@ -1,7 +1,7 @@
 /**
  * What a dead process of ours left running: its guard is ending that, and is itself gone only when
- * nothing of it is left. Where somebody killed the guard too, the marks of the servers tell whose
- * they were.
+ * nothing of it is left. Where the guard was killed too, the marks of the servers tell whose they
+ * were.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,10 +13,7 @@ export function reaperName(owner: string): string[] {
   return ['metier-guard', owner]
 }
 
-/**
- * Refuses to wait for ever: then something is still alive that could act, and nobody may go on in
- * its place.
- */
+/** Throws after a limit: something is still alive that could act, so no run may be taken over. */
 export async function endOrphansOf(owner: string, msMax: number = limits.leftoversMsMax): Promise<void> {
   const until = performance.now() + msMax
   while (hasGuard(owner)) {

@@ -1,7 +1,7 @@
 /**
  * A number that a server and all that it ever starts carry, wherever they move: the limit of file
- * locks, which every process hands on to its children, which nobody can raise, and which Linux has
- * not held anybody to for twenty years.
+ * locks (RLIMIT_LOCKS), which is inherited, cannot be raised, and has not been enforced by Linux
+ * for twenty years.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,8 +13,8 @@ const blockBits = 22
 const blocksMax = 2 ** 30
 
 /**
- * Where the marks of one process of ours begin, the same whoever asks: where there is room, below
- * our own limit, which we may have from another one of us.
+ * Where the marks of one process of ours begin, computed alike in every process: where there is
+ * room, below our own limit, which we may have from another one of us.
  */
 export function firstMark(owner: string): number {
   const own = markOf('self')

@@ -1,7 +1,7 @@
 /**
- * JSON schemas of tools: arguments judged before a call, signatures and declarations for whoever
- * writes one, and shapes inferred from answers. In go schemas and values; out come problems, texts
- * and schemas. What a schema cannot say it leaves to the server.
+ * JSON schemas of tools: arguments judged before a call, signatures and declarations for authors of
+ * calls, and shapes inferred from answers. In go schemas and values; out come problems, texts and
+ * schemas. What a schema cannot say it leaves to the server.
  */
 export { declarationsOf } from './declarations.ts'
 export { definiteProblems } from './definite-problems.ts'

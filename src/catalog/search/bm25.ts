@@ -16,12 +16,11 @@ type Evidence = {
 const blockBits = 7
 
 /**
- * A word of the query and what it is worth where it is found: 1 would be a word that nobody else
- * has.
+ * A word of the query and what it is worth where it is found: 1 would be a word of one tool alone.
  */
 export type Term = { form: number; worth: number }
 
-/** How rare a word is that so many of all tools have, from 1 for nobody down towards 0. */
+/** How rare a word is that so many of all tools have, from 1 for none down towards 0. */
 export function inverseFrequency(occurrences: number, tools: number): number {
   const rarity = (count: number) => Math.log(1 + (tools - count + 0.5) / (count + 0.5))
   return rarity(occurrences) / rarity(0)

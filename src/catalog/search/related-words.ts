@@ -31,7 +31,7 @@ update change modify edit`
 
 /**
  * Each word of a line is related to all others of it; a word may stand in several lines. Unlike
- * synonyms (`synonyms.ts`) these are looked up when somebody asks, and are not part of the index.
+ * synonyms (`synonyms.ts`) these are looked up at query time, and are not part of the index.
  */
 const mutual = `
 add append insert attach

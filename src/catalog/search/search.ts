@@ -89,7 +89,7 @@ function occasionOf(segments: readonly Segment[], intent: string, ranked: readon
   }
 }
 
-/** By what the verdict over this intent is made, for whoever fits its model again. */
+/** The features of the verdict over this intent, for fitting its model again. */
 export function verdictFeatures(index: Index, intent: string): Record<string, number> {
   return featuresOf(rank(index, intent, {}, limits.discoverLimitDefault).occasion)
 }

@@ -12,7 +12,7 @@ export type { Progress }
 
 /** Nothing of it stands in the record, and a run that is resumed has none. */
 export type Attendant = {
-  /** The conversation to use in place of the one that everybody shares. */
+  /** The conversation to use in place of the shared one. */
   passage?: { readonly server: string; try(tool: Tool, args: Json, options: CallOptions): Promise<Try> }
   /** Sent along as the `_meta` of the request. */
   meta?: JsonObject
@@ -51,7 +51,7 @@ export type CallOptions = {
   attendant?: Attendant
   /**
    * Called once a slot is taken and the server is connected, right before the request is written;
-   * where it resolves to false, nothing is sent. Absent where nobody keeps a record of the call.
+   * where it resolves to false, nothing is sent. Absent where the call is not recorded.
    */
   commit?: () => Promise<boolean>
 }

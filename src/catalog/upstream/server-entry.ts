@@ -48,7 +48,7 @@ export type ServersOptions = {
   secrets?: readonly string[]
   /** Where tools are pinned; without it nothing is. */
   pins?: PinRecord
-  /** The home's folder of keys, where logins are kept; without it nobody logs in anywhere. */
+  /** The home's folder of keys, where logins are kept; without it no login is possible. */
   keys?: string
   /** Asked where a server needs a login, instead of saying that it does. */
   authorize?: Authorize
@@ -72,7 +72,7 @@ export type Entry = ToolServer & {
   asking: { since: number; answered: Promise<void> } | null
   /** Why it could not be asked, until it is time to try again. */
   failure: { error: AppError; until: number } | null
-  /** It failed in this process: nobody waits for its next start as for a first one. */
+  /** It failed in this process: its next start is not waited for as a first one is. */
   hasFailed: boolean
   log: ServersOptions['log']
 }
@@ -185,8 +185,8 @@ function repair(remembered: Recalled, tools: readonly Tool[]): void {
 }
 
 /**
- * Each client has a conversation of its own, which may be a process: of those that nobody uses, the
- * one that rested longest ends.
+ * Each client has a conversation of its own, which may be a process: of the idle ones, the one that
+ * was idle longest ends.
  */
 function makeRoom(name: string, passages: ReadonlySet<ClientConversation>): void {
   const open = [...passages].filter(({ isOpen }) => isOpen)
@@ -216,8 +216,8 @@ function withShape(tool: Tool, shapes: Shapes): Tool {
 }
 
 /**
- * In the conversation of the client that is there, or in the one that everybody shares; without the
- * tokens of our login.
+ * In the conversation of the client that is there, or in the shared one; without the tokens of our
+ * login.
  */
 async function tryAt(entry: Entry, tool: Tool, args: Json, options: CallOptions): Promise<Try> {
   const { passage } = options.attendant ?? {}
@@ -269,8 +269,8 @@ export function isStarting({ tools, asking }: Entry): boolean {
 }
 
 /**
- * The list, but no later than so long after it was first asked for. The request goes on: whoever
- * asks next joins it, and the tools are known once the server has answered.
+ * The list, but no later than so long after it was first asked for. The request goes on: the next
+ * caller joins it, and the tools are known once the server has answered.
  */
 async function listWithin(entry: Entry, refresh: boolean, { waitMs, firstMs }: Patience): Promise<ToolList> {
   const isFirst = entry.tools === null && !entry.hasFailed

@@ -47,8 +47,8 @@ export class HttpWire extends StreamableHTTPClientTransport {
   }
 
   /**
-   * A server of the legacy era may hold the connection of a call that nobody waits for any more,
-   * for as long as it likes.
+   * A server of the legacy era may hold the connection of an abandoned call for as long as it
+   * likes.
    */
   #untilCancelled(message: JSONRPCMessage, { requestSignal }: SendOptions): SendOptions {
     if (!('method' in message && 'id' in message)) return {}

@@ -28,7 +28,7 @@ export class Receipts {
     return receipt
   }
 
-  /** Its call is over; an answer that comes later is nobody's. */
+  /** Its call is over; an answer that comes later belongs to no call. */
   forget(receipt: Receipt): void {
     for (const [id, known] of this.#byId) if (known === receipt) this.#byId.delete(id)
   }
@@ -77,8 +77,8 @@ export function normaliseResponse(message: Record<string, unknown>): Record<stri
 }
 
 /**
- * An answer that nobody could go down into is one all the same. In place: over a network the client
- * reads the same message after us.
+ * An answer too deep to walk becomes an error. In place: over a network the client reads the same
+ * message after us.
  */
 export function refuseDeep(message: Record<string, unknown>): void {
   if ('method' in message || isWithinDepth(message, limits.upstreamDepthMax)) return

@@ -1,4 +1,4 @@
-/** Tells requests over a network that surely had no effect from those of which nobody knows. */
+/** Tells requests over a network that surely had no effect from those whose effect is unknown. */
 import { SdkHttpError } from '@modelcontextprotocol/client'
 import { AppError } from '#model'
 

@@ -30,7 +30,7 @@ export class SseWire extends SSEClientTransport {
       refuseDeep(message as Record<string, unknown>)
       this.receipts.arrived(message)
     }
-    // By itself it would open another stream, in which nobody has begun a conversation.
+    // By itself the SDK would open another stream, which has no session.
     this.onerror = (error) => void (error instanceof SseError && this.close())
   }
 

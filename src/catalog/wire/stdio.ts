@@ -161,7 +161,7 @@ export class StdioWire implements Transport {
       child.stdout!.removeAllListeners('data').resume()
       signal(child.pid!, 'SIGKILL')
     })
-    // Whoever closes its output will not answer any more, even if it lives.
+    // A server that closes its output will not answer any more, even if it lives.
     child.stdout!.on('end', () => setTimeout(() => void this.close(), limits.upstreamDrainMsMax).unref())
     child.stderr!.on('data', (chunk: Buffer) => this.#tail.add(chunk))
     child.stdin!.on('error', (error) => this.onerror?.(error))

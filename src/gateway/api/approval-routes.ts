@@ -1,6 +1,6 @@
 /**
- * Approvals over HTTP: pages for a human with a browser, JSON for a program; nobody answers without
- * the token of this start.
+ * Approvals over HTTP: pages for a human with a browser, JSON for a program; an answer needs the
+ * token of this start.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type StartToken, startTokenMissing, tokenIn } from '#gateway/auth'

@@ -1,6 +1,6 @@
 /**
- * Who may speak: nobody is asked, the home's token is, or a token that an issuer signed for this
- * gateway.
+ * Who may send requests: any client, one with the home's token, or one with a token that an issuer
+ * signed for this gateway.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AuthInfo } from '@modelcontextprotocol/server'

@@ -1,6 +1,6 @@
 /**
- * The bearer token of a home: whoever can read the home folder may speak to its gateway, and nobody
- * else.
+ * The bearer token of a home: only those who can read the home folder may send requests to its
+ * gateway.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

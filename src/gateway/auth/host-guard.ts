@@ -48,7 +48,7 @@ export function hostRefusal({ host, origin }: IncomingHttpHeaders, url: string |
   return null
 }
 
-/** Two of these would let whoever stands before us judge by one, and us by the other. */
+/** With two of these, a proxy could judge by one, and we by the other. */
 export function repeatedHeader(headers: NodeJS.Dict<string[]>): AppError | null {
   const name = ['host', 'origin', 'authorization'].find((header) => (headers[header]?.length ?? 0) > 1)
   if (name === undefined) return null

@@ -53,9 +53,7 @@ async function readKeys(fetch: IssuerFetch, issuer: string): Promise<JsonWebKey[
   return keys.filter(isObject).slice(0, limits.jwksKeysMax) as JsonWebKey[]
 }
 
-/**
- * As RFC 8414 has it, else as OpenID Connect; whoever answers must be the issuer by its own word.
- */
+/** As RFC 8414 has it, else as OpenID Connect; the metadata must name the issuer that was asked. */
 async function readMetadata(fetch: IssuerFetch, issuer: string): Promise<Record<string, unknown>> {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')

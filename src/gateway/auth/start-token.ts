@@ -1,6 +1,6 @@
 /**
- * The token of this start: whoever saw it at the terminal may change things; a browser keeps it in
- * a cookie.
+ * The token of this start: a person who saw it at the terminal may change things; a browser keeps
+ * it in a cookie.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -46,8 +46,8 @@ export function newStartToken(url: string): StartToken {
 }
 
 /**
- * Of the link that "metier serve" prints; what stands before the query is not looked at, since
- * anybody may send anything there.
+ * Of the link that "metier serve" prints; what stands before the query is not looked at, since any
+ * client may send anything there.
  */
 export function tokenIn({ url = '' }: IncomingMessage): string | null {
   const query = url.indexOf('?')

@@ -17,7 +17,7 @@ const choices = {
 
 /**
  * For a host that shows no forms, but opens addresses: the page where the question is answered. It
- * holds no token, so whoever opens it must be known there.
+ * holds no token, so the browser must be logged in there.
  */
 export function linkOf({ tool, effect, why, run, call, url, id }: Question): ElicitRequestURLParams {
   const message = [
@@ -71,8 +71,8 @@ function choiceForm(question: Question): ElicitRequestFormParams {
 }
 
 /**
- * Claude Code cuts the line at the width of the screen: whoever sees only a part must know how to
- * see all before saying yes.
+ * Claude Code cuts the line at the width of the screen: a person who sees only a part must know how
+ * to see all before saying yes.
  */
 const isCut = (text: string) => text.length > limits.formLineCharactersMax
 const cutHint = 'Cut off? "Change the arguments" shows all and allows nothing yet.'

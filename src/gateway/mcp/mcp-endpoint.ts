@@ -40,15 +40,15 @@ export type McpServers = {
   forSession(): Server | Promise<Server>
   forRequest(): Server | Promise<Server>
   /**
-   * Fails where nobody stands behind the endpoint: who asks what we are would otherwise be told of
-   * a server without anything.
+   * Fails where the server behind the endpoint cannot be reached: `initialize` would otherwise
+   * describe an empty server.
    */
   ready?(): Promise<unknown>
   /** The schema of what a tool takes; undefined where it is not known. */
   inputSchema?(tool: string): Promise<JsonObject | undefined>
   /** What has changed, for those who listen. */
   bus?: ServerEventBus
-  /** Somebody begins to listen; answers with what ends it. */
+  /** A client begins to listen; resolves to the function that ends it. */
   onListen?(params: JsonObject): Promise<() => Promise<void>>
   close?(): Promise<void>
 }

@@ -1,7 +1,7 @@
 /**
- * Headers that repeat arguments of a call (`Mcp-Param-…`), for whoever stands between a client and
- * us and reads no bodies: in the modern era a tool names them in its schema (`x-mcp-header`), and a
- * request whose headers say otherwise than its body is refused.
+ * Headers that repeat arguments of a call (`Mcp-Param-…`), for a proxy that reads no bodies: in the
+ * modern era a tool names them in its schema (`x-mcp-header`), and a request whose headers say
+ * otherwise than its body is refused.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isObject, type JsonObject } from '#model'

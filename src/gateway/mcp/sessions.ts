@@ -10,7 +10,7 @@ import type { AuthenticatedRequest } from '#gateway/auth'
 import { sendRpcError } from '#gateway/http'
 import { isObject, limits } from '#model'
 
-/** `owner` is who opened it: to everybody else it is not there. */
+/** `owner` opened it: for every other caller it does not exist. */
 type Session = {
   transport: NodeStreamableHTTPServerTransport
   openResponses: number

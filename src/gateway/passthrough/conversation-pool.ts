@@ -22,10 +22,7 @@ export class ConversationPool {
     this.#options = options
   }
 
-  /**
-   * The one that was used last among those that nobody would have to wait for; else another, while
-   * there is room.
-   */
+  /** The most recently used of those that are free; else a new one, while there is room. */
   of(can: ClientCapabilities): ClientConversation {
     const capabilities = this.#options.verbs.passthrough.passableCapabilities(can)
     const key = toText(capabilities)
@@ -57,8 +54,8 @@ export class ConversationPool {
   }
 
   /**
-   * Whoever has waited longest for an answer gives way; where nobody does, whoever comes now waits
-   * until one of those before is done.
+   * The one that waited longest for an answer gives it up; where none waits, the new request waits
+   * until one before it is done.
    */
   #share(same: { key: string; passage: ClientConversation }[]) {
     const { name } = this.#options

@@ -106,7 +106,7 @@ class InputExchange {
     return answer ?? this.#questions()
   }
 
-  /** Whoever was asked does not answer: the work goes on without. False where nothing was asked. */
+  /** The client does not answer: the request goes on without. False where nothing was asked. */
   giveUp(): boolean {
     const waited = this.#waiting.size > 0
     for (const { refuse } of this.#waiting.values()) refuse(new Error('nobody answered the question'))

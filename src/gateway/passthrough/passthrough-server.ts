@@ -171,8 +171,8 @@ class PassthroughHandlers {
   }
 
   /**
-   * In the modern era only who asks for it hears of the log; in the legacy era whoever says nothing
-   * hears something.
+   * In the modern era only a client that asks for it gets the log; in the legacy era one that sets
+   * no level gets the default.
    */
   #levelOf(envelope: object | undefined): string | undefined {
     if (envelope === undefined) return this.#level ?? 'info'

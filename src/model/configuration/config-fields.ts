@@ -1,6 +1,6 @@
 /**
- * Reads one object of a configuration file field by field: problems and fields that nobody reads
- * are collected, not thrown.
+ * Reads one object of a configuration file field by field: problems and unknown fields are
+ * collected, not thrown.
  */
 import { isObject, type Json, nearNames } from '#model/primitives'
 
@@ -94,7 +94,7 @@ export class Fields {
   }
 
   /**
-   * Every field was asked for: the others are nobody's, and one that is nearly a name of ours is a
+   * Every known field was read: the others are unknown, and one that nearly has a known name is a
    * typing mistake.
    */
   end(): void {
@@ -106,7 +106,7 @@ export class Fields {
     }
   }
 
-  /** Where a field that nobody reads would change what the others mean. */
+  /** For an object in which an unknown field would change what the others mean. */
   only(names: readonly string[]): void {
     for (const name of Object.keys(this.values)) {
       if (names.includes(name)) continue

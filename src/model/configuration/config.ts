@@ -17,8 +17,8 @@ type ServerCommon = {
  */
 export type OauthConfig = {
   /**
-   * `authorization_code`: a person logs in. `client_credentials`: we are the client, and nobody is
-   * asked.
+   * `authorization_code`: a person logs in. `client_credentials`: we are the client, and no person
+   * takes part.
    */
   grant: 'authorization_code' | 'client_credentials'
   clientId?: string
@@ -53,7 +53,7 @@ type StdioConfig = {
   args: string[]
   env: Record<string, string>
   cwd: string
-  /** Null: it runs unconfined, as whoever started us. */
+  /** Null: it runs unconfined, with the rights of this process. */
   sandbox: ServerSandbox | null
 }
 
@@ -155,6 +155,6 @@ export type Config = {
   knownSecrets: string[]
   /** Variables that the file names and the environment does not have. */
   unsetVariables: string[]
-  /** Fields of the file that nobody reads, by path: reported by doctor. */
+  /** Unknown fields of the file, by path: reported by doctor. */
   unknownFields: string[]
 }

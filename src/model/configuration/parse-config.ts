@@ -62,10 +62,7 @@ export function parseConfig({ file, text, home, env, directory, awsTexts = [] }:
   return freeze({ ...config, knownSecrets: [...secrets], unsetVariables: [...unset].sort(), unknownFields })
 }
 
-/**
- * Named by the interface and read by nobody so far: any other value is reported as an unknown
- * field.
- */
+/** Named by the interface and not read yet: any other value is reported as an unknown field. */
 const notYetRead = { nats: null }
 
 function parseText(file: string | null, text: string): Json {

@@ -19,8 +19,7 @@ export const passageLimits = {
   /** Conversations with one server that are held for clients, and subscriptions in each. */
   passagesMax: 8,
   /**
-   * Of one server for all clients: one that nobody uses gives way, and is begun again when it is
-   * needed.
+   * Of one server for all clients: an idle one gives way, and is opened again when it is needed.
    */
   passagesOpenMax: 64,
   passageSubscriptionsMax: 256,

@@ -12,13 +12,13 @@ export const processLimits = {
    */
   stopMsMax: 9000,
   /**
-   * A signal that comes this soon after another is the same one, forwarded by whoever started us
+   * A signal that comes this soon after another is the same one, forwarded by the parent process
    * (npm does so).
    */
   signalRepeatMs: 200,
   /**
-   * What keeps a process alive whose command has settled, such as a handle that nobody closed, is
-   * not waited for longer.
+   * What keeps a process alive whose command has settled, such as a handle left open, is not waited
+   * for longer.
    */
   lingerMsMax: 3000,
   /** With fewer no gateway, no box and no server can be started together. */

@@ -47,14 +47,14 @@ export const limits = {
   writerQuietMs: 50,
   /** After so many commits without it, the writer looks after the log. */
   tendCommits: 16,
-  /** An event that nobody waits for is committed at the latest after this time. */
+  /** An event appended without waiting is committed after this time at the latest. */
   commitDelayMsMax: 20,
   /** Of a run that began here, so much is kept to answer from while it is under way. */
   chainKeptCharactersMax: 65_536,
   checkpointEventsMax: 1000,
   /**
-   * Whoever asks often has the whole record verified at most this often, and for at most one part
-   * in so many of the time.
+   * The whole record is verified again at most this often, and for at most one part in so many of
+   * the time.
    */
   verifyWholeMsMin: 60_000,
   verifyWholePauseMax: 20,
@@ -69,8 +69,8 @@ export const limits = {
   storeLogRoomPages: 16,
   storeLogLeapPages: 128,
   /**
-   * Whoever waits for the database asks again this often: SQLite alone would sleep longer and
-   * longer, and starve.
+   * A process that waits for the database's lock tries again this often: SQLite's own busy handler
+   * sleeps longer and longer, and starves.
    */
   storeBusyStepMs: 10,
   foreignPollMs: 50,
@@ -125,7 +125,7 @@ export const limits = {
   timerMsMax: 24 * 60 * 60 * 1000,
   boxStartMsMax: 10_000,
   boxPoolSize: 1,
-  /** A box that nobody needed for so long goes, but for those of the pool. */
+  /** A box that was idle for so long is closed, except those of the pool. */
   boxIdleMsMax: 5000,
   /** Boxes of one program that may be killed under it before it is over. */
   boxDeathsMax: 3,
@@ -215,7 +215,8 @@ export const limits = {
   webhookPauseMs: 1000,
   webhookPendingMax: 1000,
   /**
-   * How long whoever answered leaves it to the owner of a run, or to a gateway, to go on with it.
+   * How long a process that recorded an answer waits for the owner of the run, or a gateway, to go
+   * on with it.
    */
   takeUpMsMax: 10_000,
   reasonBytesMax: 4096,
@@ -240,7 +241,7 @@ export const limits = {
   idCandidatesMax: 10,
   /** Questions that clients closed without an answer, and that they are not asked again. */
   closedFormsMax: 10_000,
-  /** How often a gateway looks for questions that nobody answered in time. */
+  /** How often a gateway looks for approvals that expired. */
   expiryLookMs: 10_000,
 
   upstreamStartMsMax: 30_000,
@@ -315,9 +316,7 @@ export const limits = {
   /** From the first to the last byte of a request; an answer may take longer. */
   httpRequestMsMax: 30_000,
   httpConnectionsMax: 2048,
-  /**
-   * A connection that is silent for so long is asked by the kernel whether anybody is still there.
-   */
+  /** A connection that is silent for so long is probed by the kernel (TCP keep-alive). */
   httpSilentMs: 60_000,
   gatewayTokenCharactersMin: 32,
   /** Over HTTP, where no other number is asked for. */
@@ -325,7 +324,7 @@ export const limits = {
   /** Of what a program printed, what stands in an answer: the last lines. */
   answerLogLinesMax: 20,
   answerLogCharactersMax: 2000,
-  /** At a terminal, where nobody reads a thousand lines. */
+  /** At a terminal, where a thousand lines are too many to read. */
   runsShownDefault: 50,
   httpStreamsMax: 64,
   httpStreamPageEvents: 500,

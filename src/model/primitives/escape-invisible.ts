@@ -1,6 +1,6 @@
 /**
- * Text that cannot deceive whoever reads it: what is invisible, or turns the direction of reading,
- * is shown as an escape.
+ * Text that cannot deceive its reader: what is invisible, or turns the direction of reading, is
+ * shown as an escape.
  */
 
 /**

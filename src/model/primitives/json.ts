@@ -32,8 +32,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Whether a JSON value has at most so many levels: whoever goes further down has no room left on
- * the stack. Every answer passes here, so it makes no lists of its own.
+ * Whether a JSON value has at most so many levels: a recursion further down would overflow the
+ * stack. Every answer passes here, so it makes no lists of its own.
  */
 export function isWithinDepth(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true

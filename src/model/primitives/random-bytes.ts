@@ -1,6 +1,6 @@
 /**
- * Bytes that nobody can guess, drawn from the system many at a time: asking it for a few costs as
- * much as for many.
+ * Unpredictable bytes, drawn from the system many at a time: a request for a few costs as much as
+ * one for many.
  */
 import { randomFillSync } from 'node:crypto'
 

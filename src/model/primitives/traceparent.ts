@@ -1,4 +1,4 @@
-/** W3C trace context: how a run and its calls stand in the trace of whoever asked for them. */
+/** W3C trace context: how a run and its calls stand in the trace of their client. */
 import { sha256 } from './digest.ts'
 
 const form = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/

@@ -3,7 +3,7 @@
  * context a model can act on.
  */
 
-/** What whoever asked can do about it: send other input, send the same again, or stop. */
+/** What the client can do about it: send other input, send the same again, or stop. */
 export type Fate = 'correct' | 'retry' | 'give_up'
 
 /** The 22 codes of specs/autoagent-tools.md §1 first, then ours. */

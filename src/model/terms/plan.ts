@@ -27,7 +27,7 @@ export type Plan =
 
 /**
  * `wallMs` is used up while the run is owned and could move; `deadlineMs` after its start it is
- * over, whoever it waits for. Tokens and cost count where a tool reports its usage; the unit of
+ * over, whatever it waits for. Tokens and cost count where a tool reports its usage; the unit of
  * cost is the tools' own.
  */
 export type Budget = {

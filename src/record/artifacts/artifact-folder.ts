@@ -148,7 +148,7 @@ async function writeExactly(path: string, { bytes, content, signal }: ArtifactIn
   return digest
 }
 
-/** Whoever reaches the end without an error has had the right bytes. */
+/** An iteration that ends without an error yielded the recorded bytes. */
 async function* readChecked(path: string, { id, bytes, digest }: Artifact): AsyncIterable<Uint8Array> {
   let actual = ''
   try {

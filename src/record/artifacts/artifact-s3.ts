@@ -111,7 +111,7 @@ function cleaner(
   }
 }
 
-/** Whoever reaches the end without an error has had the right bytes. */
+/** An iteration that ends without an error yielded the recorded bytes. */
 async function* readChecked(
   bucket: Bucket,
   key: string,

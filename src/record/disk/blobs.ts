@@ -34,8 +34,7 @@ export function readBlob(folder: string, reference: BlobReference): string {
 }
 
 /**
- * So many bytes from its start, for somebody who wants to see what it is like: that they are the
- * recorded ones is not checked.
+ * So many bytes from its start, for a preview: whether they are the recorded ones is not checked.
  */
 export function readBlobStart(folder: string, reference: BlobReference, bytesMax: number): string {
   try {

@@ -38,8 +38,8 @@ function lockFile(file: string): DatabaseSync {
 }
 
 /**
- * True while the process holds its lock, as a stopped one (SIGSTOP) does. In doubt it is alive:
- * nobody is robbed by mistake.
+ * True while the process holds its lock, as a stopped one (SIGSTOP) does. In doubt it is alive: no
+ * run is taken from a living process.
  */
 export function isProcessAlive(folder: string, process: string): boolean {
   const file = join(folder, `${process}.db`)
@@ -64,7 +64,7 @@ export function removeDead(folder: string, self: string): ProcessId[] {
   return dead as ProcessId[]
 }
 
-/** Of a process that was found dead: whoever asks next need not try its lock. */
+/** For a process that was found dead: the next check need not try its lock. */
 export function removeLock(folder: string, process: string): void {
   rmSync(join(folder, `${process}.db`), { force: true })
 }

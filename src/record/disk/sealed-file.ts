@@ -18,7 +18,7 @@ export type SealedFile = {
   /** Durable when it returns; another process sees the old text or the new one, never a half. */
   write(text: string): void
   remove(): void
-  /** Differs after every write, by whomever. */
+  /** Differs after every write, ours or another process's. */
   version(): string
   /** Does the work while no other process does; the kernel lets go of the lock when we die. */
   locked<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value>

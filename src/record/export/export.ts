@@ -1,5 +1,5 @@
 /**
- * Exports one run as an archive that anyone can verify without us: the exact lines of its events,
+ * Exports one run as an archive that can be verified without Métier: the exact lines of its events,
  * its blobs and artifacts, a manifest with the digest of every file, a signed statement about the
  * manifest, and two programs that check all of it.
  */

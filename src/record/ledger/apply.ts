@@ -59,7 +59,9 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
   if (leaves !== null && isFinished(leaves.status)) closeRun(ledger, run, head)
 }
 
-/** The head as we left it, or as it stands: then whoever asks must own the run. */
+/**
+ * The head as we left it, or as it stands: then the request must come from the owner of the run.
+ */
 function ownedHead(ledger: Ledger, ask: ChainWrite): OwnedHead {
   const { heads } = ledger.pending
   const known = heads.has(ask.run) ? heads.get(ask.run) : ledger.owned.get(ask.run)
@@ -94,14 +96,14 @@ function moveHead(ledger: Ledger, ask: ChainWrite, from: OwnedHead, to: Head): v
   ledger.pending.heads.set(ask.run, status === null ? head : null)
 }
 
-/** An index for whoever looks for an approval: what became of it, until its run is finished. */
+/** The index of approvals: the state of each, until its run is finished. */
 function keepApproval(ledger: Ledger, run: string, head: Head, change: ApprovalChange): void {
   const { approval } = change
   if ('answer' in change) {
     ledger.sql('UPDATE approval SET answer = ? WHERE approval = ? AND run = ?').run(change.answer, approval, run)
     return
   }
-  // The events of one write stand together: nobody else's come between.
+  // The events of one write are consecutive: no other write's come between.
   const seq = head.seq! - (head.n - change.n)
   ledger.sql('INSERT OR REPLACE INTO approval VALUES (?, ?, ?, NULL)').run(approval, run, seq)
 }

@@ -9,7 +9,7 @@ import { purgeRun } from './purge.ts'
 import { inTransaction, type Ledger } from './transaction.ts'
 import type { Ack, Request } from './write-request.ts'
 
-/** Throws where the disk fails: whoever holds the ledger must not go on with it. */
+/** Throws where the disk fails: the ledger must not be used after that. */
 export function commit(ledger: Ledger, requests: Request[]): Ack[] {
   const acks = commitTogether(ledger, requests.filter(isShared))
   for (const request of requests) if (!isShared(request)) acks.push(commitAlone(ledger, request))
@@ -42,8 +42,8 @@ function commitAlone(ledger: Ledger, { id, ask }: Request): Ack {
 }
 
 /**
- * The kernel reports what it could not write once, and then forgets it: nobody may go on as if
- * nothing had been. And who does not wait for others leaves it to the one who does.
+ * The kernel reports a failed write once and then forgets it, so no commit may follow. A ledger
+ * that does not wait for the lock (`waits`) leaves the error to the thread that does.
  */
 function isFatal({ waits }: Ledger, error: unknown): boolean {
   return isDiskError(error) || (!waits && isBusy(error))
@@ -62,8 +62,8 @@ function refusal(id: number, error: unknown): Ack {
 }
 
 /**
- * Leaves no log behind where nobody else reads or writes and there is room for it; else whoever
- * closes later will.
+ * Removes the write-ahead log where no other process has the database open and there is room; else
+ * the last one to close does.
  */
 export function closeLedger({ database }: Ledger): void {
   try {

@@ -9,7 +9,7 @@ import { AppError, limits } from '#model'
 import { storeError, syncFolder } from '#record/disk'
 import { addPinIndex, createTables, migrateFromV1 } from './tables.ts'
 
-/** `Méti`, so that nobody else's database is taken for ours. */
+/** `Méti`, so that no foreign database is taken for ours. */
 const applicationId = 0x4de97469
 /**
  * From the third on every purge is signed; its tables are those of the second. The fourth finds the

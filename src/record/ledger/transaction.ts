@@ -97,7 +97,10 @@ export function inTransaction<T>(ledger: Ledger, work: () => T): T {
   }
 }
 
-/** Only now: whoever is refused, or tries again, must still find what stood before. */
+/**
+ * After COMMIT only: a request that is refused or tried again must still find the heads as they
+ * were before it.
+ */
 function keepHeads({ owned, pending: { heads } }: Ledger): void {
   for (const [run, head] of heads) {
     if (head === null) owned.delete(run)

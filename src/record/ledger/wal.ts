@@ -12,8 +12,8 @@ const pageBytes = 4096
 const logPageBytes = pageBytes + 24
 
 /**
- * After the answers, so that nobody waits for it: a long log is moved into the database, a full one
- * gets room.
+ * After the answers, so that no writer waits for it: a long log is moved into the database, a full
+ * one gets room.
  */
 export function maintainWal(ledger: Ledger): void {
   const { log, checkpointed } = ledger.sql('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number }
@@ -55,7 +55,7 @@ function leapPages(used: number): number {
   return Math.max(limits.storeLogLeapPages, Math.min(used, limits.storeLogPagesMax - used))
 }
 
-/** Here, where nobody waits: else the next commit would sync all of it. */
+/** Here, where no writer waits: else the next commit would sync all of it. */
 function syncFile(file: string): void {
   const descriptor = openSync(file, 'r+')
   try {

@@ -13,9 +13,9 @@ export type Secrets = {
   /** The value with every secret in it replaced; `from` is the server that it came from. */
   hide(value: Json, from: string): Json
   /**
-   * The same, a slice at a time, so that a large value holds up nobody else; a promise where it
-   * took longer than one. `kept` are placeholders that the value may hold: its maker was shown
-   * them.
+   * The same, a slice at a time, so that a large value does not block the event loop; a promise
+   * where it took longer than one. `kept` are placeholders that the value may hold: its maker was
+   * shown them.
    */
   hideInSlices(value: Json, from: string, kept?: Kept): Json | Promise<Json>
   /**

@@ -1,6 +1,6 @@
 /**
- * Verification for whoever asks often: what was found good is not read again for a while, and the
- * answer says since when.
+ * Verification with a cache: what was found good is not read again for a while, and the answer says
+ * since when.
  */
 import { limits } from '#model'
 import { homePaths } from '#record/disk'

@@ -11,7 +11,10 @@ import { BadEvent, type ChainState, type Scope, type Walk } from './walk-events.
 type SealedRow = { run: string; placeholder: string; server: string; box: Uint8Array }
 type InboxRow = { run: string; type: string; box: Uint8Array }
 
-/** Without the home's key nobody can say whether a box opens; that its row is there can be said. */
+/**
+ * Without the home's key it is unknown whether a sealed value opens; that its row is there can be
+ * checked.
+ */
 export function compareSealed({ database, folders, only }: Scope, { chains }: Walk): void {
   const key = knownSealingKey(folders.keys)
   const some = only === undefined ? '' : 'WHERE run = ?'

@@ -1,6 +1,6 @@
 /**
- * Commits on the thread that asks, where nobody else would wait for it: no thread is woken, and the
- * disk alone takes time.
+ * Commits on the thread that asks, where no other request waits: no thread is woken, and the disk
+ * alone takes time.
  */
 import { limits } from '#model'
 import { isBusy } from '#record/disk'
@@ -14,11 +14,11 @@ type InlineCommitter = {
    * the disk is quick.
    */
   fits(requests: Request[]): boolean
-  /** Null where another process is writing: whoever waits for it should not be us. */
+  /** Null where another process is writing: this thread must not wait for its lock. */
   commit(requests: Request[]): Ack[] | null
   releaseHeads(): OwnedHeads
   acquireHeads(owned: OwnedHeads): void
-  /** `tidily` where nobody else will leave the log in order. */
+  /** `tidily` where no later close will checkpoint the log. */
   close(tidily: boolean): void
 }
 
@@ -35,7 +35,7 @@ export function openInlineCommitter({ home, process }: WriterData): InlineCommit
     return ledger
   }
 
-  /** Whether another run wrote just now; whoever looks is seen. */
+  /** Whether another run wrote just now; remembers this one. */
   function isCrowded(ask: WriteRequest): boolean {
     if (ask.kind !== 'chain') return false
     const now = performance.now()

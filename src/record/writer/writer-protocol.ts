@@ -5,8 +5,8 @@ import type { PackedRequest } from './packing.ts'
 
 /**
  * `early` are asks that are committed with the next list: both threads work at once. The heads of
- * the runs that we own come with the right to write, and go back with it, after the `last` asks.
- * Whoever wrote without the thread has it tend the log now and then.
+ * the runs that we own come with the right to write, and go back with it, after the `last` asks. A
+ * process that commits inline has the thread maintain the log now and then.
  */
 export type Message =
   | PackedRequest[]

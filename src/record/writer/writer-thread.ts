@@ -29,7 +29,7 @@ port.on('message', (first: Message) => {
     message = requests.length < limits.commitRequestsMax ? receiveMessageOnPort(port)?.message : undefined
   }
   const acks = requests.length > 0 ? commit(ledger, requests) : []
-  // In one breath: whoever hears that it is done can write on.
+  // In one message: a caller that learns that it is done can write on.
   if (isLast) reply({ acks, owned: giveUp() })
   else if (acks.length > 0) reply(acks)
   // Others wrote meanwhile.
@@ -45,7 +45,7 @@ function giveUp(): OwnedHeads {
   return owned
 }
 
-/** After the answers, so that nobody waits for it. */
+/** After the answers, so that no writer waits for it. */
 function tend(): void {
   maintainWal(ledger)
   const isDue = checkpointIsDue(ledger)

@@ -107,8 +107,8 @@ export function openWriter(data: WriterData, onCheckpointDue: () => void): Write
   }
 
   /**
-   * After the microtasks of this turn, so that everyone who was woken by one commit shares the
-   * next.
+   * After the microtasks of this turn, so that all requests of the code woken by one commit share
+   * the next.
    */
   function post(): void {
     if ((bundle.length === 0 && !isAhead) || returning !== null || failure) return
@@ -121,13 +121,13 @@ export function openWriter(data: WriterData, onCheckpointDue: () => void): Write
     isAhead = false
     releaseRight()
     const packed = requests.map(pack)
-    // Whoever is alone again may write here next.
+    // A lone run may commit inline next.
     if (isLone) returning = Promise.withResolvers()
     send(isLone ? { last: packed } : packed)
     worker!.ref()
   }
 
-  /** False where somebody else was at it. */
+  /** False where another process held the lock. */
   function committed(requests: Request[]): boolean {
     try {
       const acks = inline.commit(requests)
@@ -143,8 +143,8 @@ export function openWriter(data: WriterData, onCheckpointDue: () => void): Write
   }
 
   /**
-   * One commit in a turn of the event loop: whoever writes without a pause keeps nobody from
-   * theirs.
+   * One commit per turn of the event loop: a run that writes without a pause does not starve the
+   * others.
    */
   function goOn(): void {
     isRested = true

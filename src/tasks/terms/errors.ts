@@ -25,7 +25,7 @@ export function notFound(nodeID: string): AppError {
   })
 }
 
-/** What shows a run follows the record: whoever changes it elsewhere would be overwritten. */
+/** A node that shows a run follows the record: a change made elsewhere would be overwritten. */
 export function ofRun({ id, run }: { id: string; run?: string }): AppError {
   const message = `Cannot change the node "${id}": it shows the run ${run}, and only that run's record changes it`
   return new AppError('PERMISSION_DENIED', message, { nodeID: id, run: run! })

@@ -52,7 +52,7 @@ export type GraphNode = {
   /** Of a task: the mission that it belongs to, for good. */
   missionID?: string
   priority?: number
-  /** The run that it shows: only the record changes it, and nobody claims it. */
+  /** The run that it shows: only the record changes it, and it cannot be claimed. */
   run?: string
   createdAt: string
   updatedAt: string
