@@ -23,6 +23,9 @@ const metaphors =
 /** What comments of the product say otherwise than its code, or in no reader's English. */
 const archaic = /\b(?:anew|(?:is|are|was|were|be) said aloud|hears? out|(?:old|older|new|newer) era|oldest manner)\b/i
 
+/** Pronouns where a component, a process or a person is meant; `nobody` in code marks is a user. */
+const pronouns = /(?<!`)\b(?:whoever|whomever|(?:no|some|any|every)body|(?:some|any|every)one)\b/i
+
 /**
  * Functions that may be longer, with the lines they have now. The list only shrinks. What stands in
  * sandbox/inside/ is the text of a guest: one function is one program.
@@ -37,7 +40,7 @@ export const longFunctions: Record<string, number> = {
   'src/record/store.ts#openStore': 131,
   'src/record/writer/writer.ts#openWriter': 161,
   'src/sandbox/box.ts#openBox': 76,
-  'src/sandbox/boxes.ts#openBoxes': 162,
+  'src/sandbox/boxes.ts#openBoxes': 159,
   'src/sandbox/inside/guest-bridge.ts#bridge': 188,
   'src/sandbox/inside/guest-surface.ts#surface': 90,
   'src/sandbox/inside/guest-url.ts#urls': 94,
@@ -142,6 +145,8 @@ function checkComments({ file, text }: Source): Problem[] {
       problems.push(`has a comment of ${line.length} columns: at most ${commentWidthMax}`)
     const phrase = isShipped(file) ? archaic.exec(line)?.[0] : undefined
     if (phrase !== undefined) problems.push(`says "${phrase}" in a comment: say it as the code does, in plain words`)
+    const pronoun = isShipped(file) ? pronouns.exec(line)?.[0] : undefined
+    if (pronoun !== undefined) problems.push(`says "${pronoun}" in a comment: name the component, process or person`)
     return problems.map((problem) => ({ file, line: index + 1, problem }))
   })
 }

@@ -14,7 +14,7 @@ const linesMax = 300
  */
 export const longFiles: Record<string, number> = {
   'src/model/limits/limits.ts': 365,
-  'src/run/structure/walk-program.ts': 304,
+  'src/run/structure/walk-program.ts': 303,
 }
 
 /** The start of the product, and the self-test of a box, which looks for what leaked into it. */

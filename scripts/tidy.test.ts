@@ -219,6 +219,12 @@ test('tidy() bounds the width of comments, and of nothing else', () => {
 test('tidy() refuses turns of phrase in comments of the product, and nowhere else', () => {
   for (const phrase of ['made anew', 'is said aloud', 'in the older era', 'hears out', 'the oldest manner'])
     assert.match(problemOf('src/run/a.ts', `// It ${phrase}.`) ?? '', /^src\/run\/a.ts:2: says ".*" in a comment/)
+  for (const pronoun of ['whoever', 'Nobody', 'somebody', 'everyone'])
+    assert.match(
+      problemOf('src/run/a.ts', `// ${pronoun} asks.`) ?? '',
+      /^src\/run\/a.ts:2: says ".*" in a comment: name/,
+    )
+  assert.equal(problemOf('src/run/a.ts', '// The script becomes the user `nobody`.'), undefined)
   assert.equal(problemOf('test/a.ts', '// It is made anew.'), undefined)
   assert.equal(problemOf('src/run/a.ts', "export const text = 'made anew'")?.includes('in a comment') ?? false, false)
 })

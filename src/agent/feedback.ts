@@ -17,7 +17,7 @@ export function toolOutput({ returncode, stdout, stderr }: Ran): string {
   return `returncode: ${returncode}\n\n[STDOUT]\n${oneLineLess(stdout)}\n\n[STDERR]\n${oneLineLess(stderr)}\n`
 }
 
-/** The words are fixed: they say to whoever reads the transcript where output begins. */
+/** The words are fixed: they mark in the transcript where output begins. */
 export function toolFeedback(output: string, path: string): string {
   return `System: Tool executed. Artifacts saved. Output:\n${bounded(output, `in ${path}`)}`
 }

@@ -1,4 +1,4 @@
-/** Reads a session from the record, through the verbs that anyone may use. */
+/** Reads a session from the record, through the public verbs. */
 import { AppError, type Event, type JsonObject, type RunStatus } from '#model'
 import type { RecordVerbs } from '#verbs'
 import type { SessionRecord } from './session-files.ts'
@@ -18,7 +18,7 @@ export async function readSession(record: RecordVerbs, session: string): Promise
   }
 }
 
-/** As the run's row has it: an answer says `running` of a run that nobody moves. */
+/** As the run's row has it: an answer says `running` of a run without an owner, too. */
 export function statusOf({ status, interrupted }: JsonObject): RunStatus {
   return interrupted === true ? 'interrupted' : (status as RunStatus)
 }

@@ -59,7 +59,7 @@ export function modelServer(
   }
 }
 
-/** Only where somebody listens is the answer streamed; the record has it whole, and only then. */
+/** The answer is streamed only where there is a listener; the record has it whole, at its end. */
 function speaking(
   run: string | undefined,
   hear: SpeechListener | undefined,

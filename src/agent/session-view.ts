@@ -35,7 +35,7 @@ export type SessionView = {
 
 type Reads = (member: Stored<unknown>) => string
 
-/** `status` as the run's row has it: no event says that nobody owns it any more. */
+/** `status` as the run's row has it: no event says that its owner is gone. */
 export function viewSession(events: readonly Event[], status: RunStatus, text: Reads): SessionView {
   const [first] = events as [Event<'run.started'>]
   const plan = (JSON.parse(text(first.body.plan)) as { source: AgentPlan }).source

@@ -1,7 +1,7 @@
 /**
- * Reads what was learned for whoever asks: hints for the ranking, capabilities that an intent
- * recalls with their arguments, and the tools that it will need with a calibrated confidence. It
- * follows what is known as that grows, and reads nothing of other subjects unless that is shared.
+ * Reads what was learned for one caller: hints for the ranking, capabilities that an intent recalls
+ * with their arguments, and the tools that it will need with a calibrated confidence. It follows
+ * what is known as that grows, and reads nothing of other subjects unless that is shared.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -66,7 +66,7 @@ export type EngineParts = {
   catalog: Catalog
   config: Config
   now?: () => number
-  /** Whoever makes the calls; the catalogue, in this process, unless told otherwise. */
+  /** Makes the calls; the catalogue, in this process, by default. */
   queue?: WorkQueue
   /** Programs that the engine does not make itself. */
   makers?: Makers

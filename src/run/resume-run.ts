@@ -1,7 +1,7 @@
 /**
  * Takes a run over and goes on with it. What may keep us from that (a server that is gone, an
  * engine that is not here, a dead owner whose tools still act) is looked at before the run is ours:
- * else nobody could go on with it.
+ * else no other process could go on with it.
  */
 import type { ProcessId, RunId } from '#model'
 import { type Chain, ownedByAnother } from '#record'

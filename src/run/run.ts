@@ -1,6 +1,6 @@
 /**
  * Plans become calls and results: a plan enters, a run leaves, and every step of it is on the
- * record. Refuses a plan that cannot run before anything runs, and a run that someone else owns.
+ * record. Refuses a plan that cannot run before anything runs, and a run that another process owns.
  * What judges and reads plans is loaded with this file; the engine, with the catalogue and the
  * sandbox below it, only by loadEngine().
  */

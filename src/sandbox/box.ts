@@ -69,7 +69,7 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
     else died('spoke out of turn')
   }
   readLines(child, answer, died)
-  // Whoever listens or speaks no more will never answer; its death, which follows, says the rest.
+  // A child that closed a pipe will never answer; its exit, which follows, is reported.
   child.stdin!.on('error', () => child.kill('SIGKILL'))
   child.stdout!.on('end', () => child.kill('SIGKILL'))
   if (seccomp) (child.stdio[3] as Writable).on('error', () => {}).end(seccomp)

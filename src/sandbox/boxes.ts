@@ -33,7 +33,7 @@ export type BoxesOptions = {
    */
   folder?: string
   poolSize?: number
-  /** After how long a box that nobody needs may go. */
+  /** After how long an idle box may be closed. */
   idleMs?: number
 }
 
@@ -58,7 +58,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
   const all = new Set<Box>()
   const warm: Box[] = []
   const served = new WeakMap<Box, number>()
-  /** How many of the warm boxes nobody needed since the last look. */
+  /** How many of the warm boxes were idle since the last look. */
   let spare = 0
   let looking: NodeJS.Timeout | undefined
   let testing: Promise<Isolation> | null = null
@@ -80,10 +80,7 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     return made
   }
 
-  /**
-   * Every failure but of a box that nobody may have now is one of the machine, and stays so until a
-   * box starts.
-   */
+  /** A failure is the machine's until a box starts; except where no further box is allowed. */
   async function attempt<Started>(start: () => Promise<Started>): Promise<Started> {
     try {
       const started = await startAgain(start)
@@ -125,13 +122,13 @@ export function openBoxes(options: BoxesOptions = {}): Boxes {
     looking = undefined
   }
 
-  /** A box that was lost is replaced before anyone asks for it. */
+  /** A box that was lost is replaced before one is needed. */
   async function refill(): Promise<void> {
     if (closed || all.size >= poolSize) return
     try {
       release(await openSoon(), true)
     } catch {
-      // Whoever needs a box next tries again, and is told.
+      // The next request for a box tries again, and gets the error.
     }
   }
 
@@ -250,7 +247,7 @@ async function boot(box: Box, addon: string | null): Promise<void> {
   }
 }
 
-/** What failed is tried again by whoever asks next. */
+/** What failed is tried again by the next caller. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | null = null
   return () => {

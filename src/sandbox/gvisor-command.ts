@@ -86,8 +86,8 @@ function mountPoint(from: string, at: string): void {
 }
 
 /**
- * Its kernel keeps to what folders allow, and the program is nobody: also where we make folders for
- * ourselves alone.
+ * Its kernel keeps to what folders allow, and the program runs as the user `nobody`: also where our
+ * umask keeps folders to ourselves.
  */
 function openToAll(root: string): void {
   const folders = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())

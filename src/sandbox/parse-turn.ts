@@ -1,5 +1,6 @@
 /**
- * A turn as the box wrote it, read strictly: whoever left the engine could write anything there.
+ * A turn as the box wrote it, read strictly: a program that broke out of the engine could write
+ * anything there.
  */
 import assert from 'node:assert/strict'
 import {
@@ -130,7 +131,7 @@ function valueUnsayable(details: string): AppError {
   return new AppError('PROGRAM_ERROR', message, { details })
 }
 
-/** A tool's error that nobody caught is the run's own, and names the tool. */
+/** An uncaught error of a tool is the run's own, and names the tool. */
 function toolFailure({ tool, data }: Record<string, unknown>): AppError {
   assert(typeof tool === 'string' && isObject(data))
   const { code, message, context } = data

@@ -105,7 +105,7 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
   }
 
   /**
-   * Between two turns the child can forget its program; whoever has the box next is served after
+   * Between two turns the child can forget its program; the next program of this box starts after
    * that.
    */
   function forget(): void {
@@ -119,7 +119,7 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
       state = 'running'
       return ask({ start })
     },
-    /** Whoever delivers may not know yet that the program is over: then nothing happens. */
+    /** A delivery may come when the program is over: then nothing happens. */
     async deliver({ call, ok, text, now }: Delivery) {
       assert(state !== 'new', 'a program is started before anything is delivered to it')
       if (state === 'over') return { calls: [], logs: [] }

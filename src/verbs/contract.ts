@@ -65,9 +65,7 @@ export type RecordVerbs = KeepVerbs & {
    */
   rawAnswer(run: string): Answer | null
   ledger(run?: string): ReturnType<typeof verify>
-  /**
-   * For whoever asks often: `wholeAt` says when the record was last read from its first event on.
-   */
+  /** With a cache: `wholeAt` says when the record was last read from its first event on. */
   recentLedger(): ReturnType<ReturnType<typeof openVerifier>>
   /** The events of one run as they stand, each with its line. */
   lines(run: string): string[]

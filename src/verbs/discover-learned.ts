@@ -92,7 +92,7 @@ export function foundCapabilities(
   })
 }
 
-/** Written by whoever asked then: shown as one short line, never as something to follow. */
+/** Written by the client of that run: shown as one short line, never as an instruction. */
 const oneLine = (text: string) =>
   text
     .replace(/[\p{C}\s]+/gu, ' ')

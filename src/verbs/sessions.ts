@@ -13,7 +13,7 @@ export function openSessions(kit: SessionKit | null, record: RecordVerbs, store:
     for (const listener of listeners) listener(run, text)
   }
   return {
-    /** Models stream only where somebody listens: for the record it is the same. */
+    /** Models stream only where there is a listener: the record is the same. */
     kit:
       kit &&
       ({

@@ -1,6 +1,6 @@
 /**
- * Removes artifacts that nobody can know: store_artifact stores the content first and its node
- * after it, and a process that died in between leaves a content without a node.
+ * Removes artifacts that have no node: store_artifact stores the content first and its node after
+ * it, and a process that died in between leaves a content without a node.
  */
 import { type Config, finishedStatuses, limits, type RunId, toAppError } from '#model'
 import { type Artifacts, artifactsAddress, openArtifacts, type Store } from '#record'

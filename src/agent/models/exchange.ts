@@ -152,7 +152,7 @@ function quoted({ secrets }: Subject, text: string): string {
   return clean.replace(/\s+/g, ' ').trim().slice(0, limits.upstreamReasonCharactersMax)
 }
 
-/** The start of an error's body: nobody reads more of it. */
+/** The start of an error's body; no more of it is used. */
 async function startOf(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -28,7 +28,7 @@ export type ModelRequest = {
   schema?: JsonObject
   maxTokens: number
   signal: AbortSignal
-  /** How often this was asked, with this time; 1 where nobody counts. */
+  /** How often this was asked, with this time; 1 where it is not counted. */
   attempt?: number
   /** Text as it comes, for a terminal; the answer is the same without it. */
   onText?: (text: string) => void

@@ -113,7 +113,7 @@ class Lifter {
         typeof values === 'string' ? [] : [{ at, key: columns[at]!.key, values, piece }],
       ),
     )
-    // Values that were always the same were one thing to whoever wrote them.
+    // Values that were always the same are one parameter.
     const groups = Map.groupBy([...whole, ...inside], sameness)
     const names = new Set(this.#taken)
     const lifting: Lifting = { parameters: [], texts: [] }

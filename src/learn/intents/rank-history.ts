@@ -56,7 +56,7 @@ export function historyVotes(near: readonly NearIntent[]): Map<string, number> {
   return votes
 }
 
-/** `recent` are the tools of the last runs of whoever asks. */
+/** `recent` are the tools of the caller's last runs. */
 export function hintsOf(
   near: readonly NearIntent[],
   recent: Iterable<string>,

@@ -1,7 +1,7 @@
 /**
  * Finds which result a call's arguments were taken from, where only the values are known. For each
- * argument value the producers that hold it, and "nobody" (a constant, or the user's own word),
- * compete; the confidence of a flow is the probability of its producer among them.
+ * argument value the producers that hold it, and "no producer" (a constant, or the user's own
+ * word), compete; the confidence of a flow is the probability of its producer among them.
  */
 import { tokenize } from '#catalog'
 import { type Json, limits } from '#model'
@@ -22,10 +22,10 @@ type Flow = {
 /** What tells the true producer from the others; every feature has a weight of the same name. */
 export type FlowFeatures = Partial<Record<keyof typeof flowWeights, number>>
 
-/** `call` is the place of the producer among the trace's calls, or null for nobody. */
+/** `call` is the place of the producer among the trace's calls, or null for no producer. */
 type Candidate = { call: number | null; path: string; features: FlowFeatures }
 
-/** One argument value with all who may have produced it; the first candidate is nobody. */
+/** One argument value with every possible producer; the first candidate is no producer. */
 export type ArgumentValue = { call: number; path: string; how: FlowMethod; candidates: Candidate[] }
 
 /** The flows of a run, at most one for each argument value. */

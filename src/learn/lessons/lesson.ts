@@ -174,8 +174,8 @@ function isSingleCall(plan: LessonPlan): boolean {
 
 /**
  * Every call that the plan did not catch was answered well. A program that came to its end caught
- * what failed, unless it says that nobody did; a refused call was not let through, which is no
- * habit either.
+ * what failed, unless its log has an unhandled rejection; a refused call was not let through, which
+ * is no habit either.
  */
 function succeeded(calls: ReadonlyMap<string, Open>, plan: LessonPlan): boolean {
   if ([...calls.values()].some(({ isRefused }) => isRefused)) return false
@@ -187,7 +187,7 @@ const refusals = new Set(['PERMISSION_DENIED', 'APPROVAL_DENIED', 'APPROVAL_EXPI
 
 const hasFailed = (calls: ReadonlyMap<string, Open>) => [...calls.values()].some(({ call }) => !call.ok)
 
-/** A rejection that nobody handled is a line of the log; a log that was cut may have had one. */
+/** An unhandled rejection is a line of the log; a log that was cut may have had one. */
 function hasUnhandled(events: readonly Event[]): boolean {
   return events.some(
     ({ type, body }) =>

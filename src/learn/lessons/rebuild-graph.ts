@@ -135,7 +135,7 @@ class Rebuilder {
     return [...(task === null ? [] : [task]), { id: `c${id}`, tool, ...type, arguments: given, ...waits }]
   }
 
-  /** Members of its arguments that hold what was made from a result, or from what nobody knows. */
+  /** Members of its arguments that hold what was made from a result, or from an unknown source. */
   #computedMembers(call: LessonCall, bound: RunFlow[]): string[] {
     const site = this.#sites.get(call)
     if (site === undefined || !isObject(call.args)) return []
@@ -153,7 +153,7 @@ class Rebuilder {
     return sliceProgram(this.#program.source, { tool: nameInText(call.tool), line, column }, this.#repeated)
   }
 
-  /** Whoever may get hold of the tools themselves could call them from within a slice. */
+  /** Code that holds a reference to the tools could call them from within a slice. */
   get #isSliceable(): boolean {
     const { isWhole, handed } = this.#program.structure
     return isWhole && handed.length === 0

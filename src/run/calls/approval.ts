@@ -45,7 +45,7 @@ export function denial(call: CallFacts, { answer, who, reason }: EventBodies['ap
   return new AppError('APPROVAL_DENIED', `Cannot call "${call.tool}": ${who} said no${said}`, { tool: call.tool })
 }
 
-/** What time answers where nobody else did. */
+/** The answer that expiry gives where there was no other. */
 export function expired({
   approval,
   call,

@@ -15,7 +15,7 @@ export type RunContext = {
   queue: WorkQueue
   secrets: Secrets
   journal: Journal
-  /** Who is there while the run is under way; a run that is resumed may have nobody. */
+  /** The client that is there while the run is under way; a resumed run may have none. */
   attendant?: Attendant
   /** Rules are tried in order; what humans write during the run stands after those of all runs. */
   policy: RunPolicy

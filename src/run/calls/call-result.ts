@@ -95,8 +95,8 @@ function refuseUnkept({ tool }: Resolving, bytes: number): void {
 }
 
 /**
- * An error is read whole by everybody who reads a run: what a tool says at length stands beside it,
- * to be paged with result.
+ * An error is read whole wherever a run is read: what a tool says at length stands beside it, to be
+ * paged with result.
  */
 function bounded(error: ErrorData): { error: ErrorData; value?: RawJson } {
   const { message } = error

@@ -21,7 +21,7 @@ type Judgement =
 
 type Judging = Pick<CallContext, 'budget' | 'catalog' | 'secrets' | 'policy' | 'mocked'>
 
-/** Of a call that nobody has decided about yet. */
+/** Of a call that has no decision yet. */
 export function judge(call: CallFacts, context: Judging, spent: Spent): Judgement {
   const target = targetOf(call, context, spent)
   if (target instanceof AppError) return { kind: 'refuse', error: target }
@@ -67,8 +67,8 @@ type Policy = Omit<RunPolicy, 'write'>
 
 /**
  * No rule can be about a call of no class: it is not made. A rule that allows was written for calls
- * that an agent asks for; in a run begun for an intent alone nobody asked for any, so what changes
- * something for good asks there whatever the rules say.
+ * that an agent asks for; in a run begun for an intent alone none was asked for, so a call with a
+ * lasting effect asks there whatever the rules say.
  */
 export function policyVerdict(call: CallFacts, { permissions, rules, isSpeculated }: Policy): Verdict {
   const { tool, effect, definition } = call
@@ -87,7 +87,7 @@ function reasonToAsk(call: CallFacts, secrets: Secrets): string | null {
   return leakOf(call, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
 }
 
-/** Whether nobody need be asked about a call. */
+/** Whether a call needs no approval. */
 export function needsNoApproval(call: CallFacts, { policy, secrets }: { policy: Policy; secrets: Secrets }): boolean {
   return policyVerdict(call, policy).action === 'allow' && reasonToAsk(call, secrets) === null
 }

@@ -2,7 +2,7 @@
  * One open call of a run: what it is, and where it stands.
  *
  *   a tool   issued ─┬─ refused, or answered by a mock ───────────────────────────► resolved
- *                    ├─ policy asks ─► asking ─┬─ no, or nobody in time ──────────► resolved
+ *                    ├─ policy asks ─► asking ─┬─ no, or expired ─────────────────► resolved
  *                    │                    ▲    └─ yes ─┐
  *                    │         policy asks│again       ▼
  *                    └─ policy allows ────┴───────► sending ─┬─ an outcome ───────► resolved
@@ -12,7 +12,8 @@
  *   a timer    issued ─► waiting ─ due ───────────────────────────────────────────► resolved
  *   a program  issued ─► nested ─ its program ended, or its time is up ───────────► resolved
  *
- * What nobody needs any more is cancelled, unless it may have had its effect (withdrawal()).
+ * A call that is not needed any more is cancelled, unless it may have had its effect
+ * (withdrawal()).
  */
 import {
   type Effect,
@@ -146,7 +147,7 @@ export function issuedBody(call: CallFacts): EventBodies['call.issued'] {
 }
 
 /**
- * What becomes of a call that nobody needs any more: timers and reads are cancelled, and on a full
+ * What becomes of a call that is not needed any more: timers and reads are cancelled, and on a full
  * stop also what is not at its server, be it that it waits for a slot, for the next try or for a
  * human. What an earlier try may have done is not said to be undone: it is only not tried again.
  */

@@ -1,4 +1,4 @@
-/** Tells whoever attends a run how far it is: of a result when it is on disk, like anybody else. */
+/** Reports a run's progress to its client: a result once it is on disk, not before. */
 import { timerTool } from '#model'
 import type { CallContext } from './call-context.ts'
 

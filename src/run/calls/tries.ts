@@ -203,8 +203,8 @@ type Answered = Extract<Try, { ok: true }>
 type Hide = (value: Json) => RawJson | Promise<RawJson>
 
 /**
- * Before it takes its place in the record, and a slice at a time: nobody else waits for a large
- * result.
+ * Before it takes its place in the record, and a slice at a time: a large result does not block the
+ * event loop.
  */
 async function redactResult(answered: Answered, hide: Hide): Promise<Made> {
   const { value, answer, ...rest } = answered

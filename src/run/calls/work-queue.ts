@@ -44,7 +44,7 @@ export type WorkQueue = {
   leftovers(owner: ProcessId): Promise<void>
 }
 
-/** Whoever makes a try: it says itself whether the request left. */
+/** Makes a try, and reports whether the request left. */
 export type Maker = (work: Work, signal: AbortSignal, commit: Commit) => Promise<Try>
 
 type Local = { make: Maker; leftovers: WorkQueue['leftovers'] }

@@ -1,5 +1,5 @@
 /**
- * A pure operation as a task of a graph: code that needs nobody's leave, and may fail alone where
+ * A pure operation as a task of a graph: code that needs no approval, and may fail alone where
  * nothing depends on it.
  */
 import { parseExpressionAt } from 'acorn'

@@ -69,7 +69,7 @@ type Judged = Pick<Tool, 'name' | 'annotations' | 'effect' | 'effectFrom'>
 /**
  * Why a tool is dangerous; null where it is not, and of a built-in tool, whose class is ours. What
  * the configuration classes as `read` never is. A class from the configuration also speaks for a
- * tool that says nothing of itself; a hint that it destroys is believed whoever classed it.
+ * tool that says nothing of itself; a hint that it destroys counts, wherever its class is from.
  */
 export function dangerOf({ name, annotations, effect, effectFrom }: Judged): string | null {
   if (effectFrom === 'built-in') return null

@@ -16,7 +16,7 @@ const isPlain = (text: string) => /^[ -$&-~]*$/.test(text)
 
 /**
  * Percent-decoded as often as it goes, in Unicode's compatibility form, without what is invisible
- * and without white space around. Null where it is encoded more often than anybody would.
+ * and without white space around. Null where it is encoded more often than any honest client does.
  */
 export function decoded(text: string): string | null {
   let now = text

@@ -21,8 +21,8 @@ export type StandingLine = {
 }
 
 /**
- * Of a line whose event does not name the set: under `minimal` and `privileged` the set asks
- * nobody, so a question that a line can answer came from `standard`.
+ * Of a line whose event does not name the set: `minimal` and `privileged` never ask, so a question
+ * that a rule can answer came from `standard`.
  */
 const permissionsUnnamed: PermissionSet = 'standard'
 
@@ -35,7 +35,7 @@ export type RunPolicy = {
   readonly expireMs: number
   readonly permissions: PermissionSet
   readonly rules: readonly PolicyRule[]
-  /** The run was begun for an intent alone: nobody asked for its calls. */
+  /** The run was begun for an intent alone: its calls were not asked for. */
   readonly isSpeculated: boolean
   write(line: OwnLine): void
 }
@@ -59,7 +59,10 @@ export function standingLines(store: Store): StandingLine[] {
 
 export type StandingRules = { lines: ReadonlyMap<number, StandingLine>; forgotten: ReadonlySet<string> }
 
-/** For whoever asks again and again; `forgotten` are the approvals whose lines were taken back. */
+/**
+ * Reads only what is new since the last time; `forgotten` are the approvals whose rules were taken
+ * back.
+ */
 export function openStanding(store: Store): () => StandingRules {
   const lines = new Map<number, StandingLine>()
   const forgotten = new Set<string>()

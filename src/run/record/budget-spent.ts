@@ -1,6 +1,6 @@
 /**
- * What a run has used up of its budget, over all its owners; time counts only while somebody owned
- * it and it could move.
+ * What a run has used up of its budget, over all its owners; time counts only while it had an owner
+ * and could move.
  */
 import { AppError, type Budget, type Event, type Usage } from '#model'
 

@@ -7,7 +7,7 @@ import { parseCallId } from './call-id.ts'
 import type { Journal, RecordedCall } from './journal.ts'
 import { leavesOf } from './json-leaves.ts'
 
-/** Whether two JSON texts of arguments are the same to whoever compares. */
+/** Whether two JSON texts of arguments count as the same. */
 export type SameArguments = (recorded: string, issued: string) => boolean
 type Issue = { call: IssuedCall; id: string; now: number }
 

@@ -35,8 +35,8 @@ export function stalled(): Stop {
 }
 
 /**
- * A box that cannot be opened is no fault of the program: its run stays as it is, for whoever has
- * one. Null for other errors.
+ * A box that cannot be opened is no fault of the program: its run stays as it is, for a process
+ * that can open one. Null for other errors.
  */
 export function sandboxUnavailable(error: unknown, run: RunId): AppError | null {
   if (!(error instanceof AppError) || !['SANDBOX_SETUP_FAILED', 'SANDBOX_TIER_DOWNGRADE'].includes(error.code))

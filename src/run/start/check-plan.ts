@@ -45,7 +45,7 @@ function toolNamed({ type = 'mcp_tool', tool = '' }: DagTask): string | null {
   return type === 'mcp_tool' && !tool.startsWith('code:') && !isCapability(tool) ? tool : null
 }
 
-/** What is said of them is said to whoever planned it. */
+/** The tools as agents see them: the problems of a plan are reported to its author. */
 async function toolsOf(tasks: DagTask[], catalog: Known): Promise<Tools> {
   const ids = [...new Set(tasks.flatMap((task) => toolNamed(task) ?? []))]
   const found = await Promise.all(ids.map(async (id) => [id, await catalog.tool(id)] as const))

@@ -1,7 +1,7 @@
 /**
  * The open calls of one run, from one state to the next (the picture stands above OpenCall). Each
  * step is on the record before it has effect: a method appends what happened, and returns what
- * follows from it. It calls nobody back.
+ * follows from it. It makes no callbacks.
  */
 import { AppError, type EventBodies, type IssuedCall, isReadOnly, type ProgramEnd, type Tool, toText } from '#model'
 import {
@@ -137,7 +137,10 @@ export class Calls {
     return [...lost, ...this.#concluded(call, outcome, ms)]
   }
 
-  /** Ends what nobody needs, of all programs or below one; `everything` when the run stops. */
+  /**
+   * Ends calls that are not needed any more, of all programs or below one; `everything` when the
+   * run stops.
+   */
   withdraw(program: string, everything: boolean, why: string): FollowUp[] {
     const calls = [...this.open.values()].filter(({ id }) => program === '' || id.startsWith(`${program}.`))
     return calls.flatMap((call) => {

@@ -83,7 +83,10 @@ export class RunState {
     }
   }
 
-  /** When every turn was handled: what nobody needs any more, or can wake any more, is ended. */
+  /**
+   * When every turn was handled: calls that are not needed any more, and programs that no call can
+   * wake, are ended.
+   */
   rest(): FollowUp[] {
     if (this.isIn('stopping')) {
       this.programs.drop()

@@ -112,8 +112,7 @@ export class ProgramWalker {
   }
 
   /**
-   * Whoever gets hold of the tools themselves may call any of them; so may what makes code at run
-   * time.
+   * Code that holds a reference to the tools may call any of them; so may code made at run time.
    */
   #isLoose(node: Extract<AnyNode, { type: 'Identifier' }>): boolean {
     if (this.#meanings.of(node)?.kind !== 'global') return this.#isTools(node)

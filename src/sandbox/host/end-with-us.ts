@@ -1,7 +1,7 @@
 /**
  * Sees to it that of a box that is ended while it starts nothing is left. Bubblewrap's inner
  * process waits, without end, for a word of the outer one; where that is killed before, by us or
- * because we are gone, nobody ever says it. Until then both are in one group.
+ * because we are gone, that word never comes. Until then both are in one group.
  */
 import type { ChildProcess } from 'node:child_process'
 
@@ -15,7 +15,7 @@ export function killGroupScript(descriptor: number): string {
   return `(read -r ready || kill -s KILL -- "-$$") <&${descriptor} >/dev/null 2>&1 ${others} &`
 }
 
-/** While its first process lives: afterwards the number of the group may be somebody else's. */
+/** While its first process lives: afterwards the number of the group may be another's. */
 export function killGroup(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) killRest(child)
 }
@@ -25,6 +25,6 @@ export function killRest({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // nobody is left in it
+    // the group is empty
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Who left this here: a process, known by its namespace, its number and the moment it started, so
- * that a number used again deceives nobody.
+ * that a reused number is not taken for it.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 

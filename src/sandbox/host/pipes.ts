@@ -29,9 +29,9 @@ const names = ['stdin', 'stdout', 'stderr', 'status'] as const
 export const hostPath = '/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * The script's user must be able to open them again, as /dev/stdout; nobody else can enter the
- * folder. The one on which the first process speaks is only handed down: where the kernel knows
- * the script as another user than us, it cannot open it.
+ * The script's user must be able to open them again, as /dev/stdout; no other user can enter the
+ * folder. The one on which the first process speaks is only handed down: where the kernel knows the
+ * script as another user than us, it cannot open it.
  */
 export async function makePipes(folder: string): Promise<void> {
   const files = names.map((name) => join(folder, name))
@@ -48,7 +48,7 @@ export function openPipes(folder: string): Pipes {
     return descriptor
   }
   try {
-    // An end opens at once only while somebody holds the other one.
+    // An end opens at once only while the other one is open.
     const [input, ...outputs] = files
     const holder = open(input!, O_RDONLY | O_NONBLOCK)
     const ours = [open(input!, O_WRONLY | O_NONBLOCK), ...outputs.map((file) => open(file, O_RDONLY | O_NONBLOCK))]

@@ -9,9 +9,7 @@ import { AppError, isWeaker, replaceFile, type Tier, tiers } from '#model'
 type Memory = { strongest: Tier | null; accepted: Tier | null }
 
 type Ratchet = {
-  /**
-   * Refuses a tier weaker than one used before, unless someone accepted it; else it counts as used.
-   */
+  /** Refuses a tier weaker than one used before, unless it was accepted; else it counts as used. */
   use(tier: Tier): void
   accept(tier: Tier): void
 }

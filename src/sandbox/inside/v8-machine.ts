@@ -56,8 +56,8 @@ export function createV8Machine(ivm: IsolatedVm, guest: GuestLimits, limits: Mac
   let until = 0
 
   /**
-   * A rejection that nobody handled is thrown here after the work was done: it is no end of
-   * anything, and is not told.
+   * An unhandled rejection is thrown here after the work was done: it ends nothing, and is not
+   * reported.
    */
   function call(target: Reference, ...values: unknown[]): unknown {
     try {

@@ -21,14 +21,13 @@ export function strippedInside(inside: string, folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     mkdirSync(place, { recursive: true })
-    // Whoever a box runs as reads it, whatever is usual here; who else gets to it is for the folder
-    // above to say.
+    // Readable for any user that a box runs as, whatever our umask; the folder above decides who
+    // else gets to it.
     chmodSync(place, 0o755)
     for (const [at, name] of names.entries()) keep(join(place, `${name.slice(0, -3)}.js`), plain(sources[at]!))
     return place
   } catch {
-    // Nothing is weaker for it, only slower: and whoever needs the disk will say what is wrong with
-    // it.
+    // Only slower without the file: a part that needs the disk will report what is wrong with it.
     return inside
   }
 }

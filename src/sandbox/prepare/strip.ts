@@ -19,14 +19,14 @@ let stripper: Stripper | null = null
  */
 const refusals = ['ERR_INVALID_TYPESCRIPT_SYNTAX', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX']
 
-/** The thread takes a while to start: whoever will need it soon says so. */
+/** Starts the thread before it is needed: that takes a while. */
 export function warmStripper(): void {
   stripper ??= startStripper()
 }
 
 /**
- * A thread that does not answer says nothing of the text: the machine may be busy, and whoever
- * sends it again may have luck.
+ * A thread that does not answer says nothing of the text: the machine may be busy, and the same
+ * text may pass when it is sent again.
  */
 export function strip(text: string, msMax: number = limits.programReadMsMax): Stripped {
   stripper ??= startStripper()
@@ -58,10 +58,7 @@ function startStripper(): Stripper {
   return { worker, port: port1, signal }
 }
 
-/**
- * Waits here, within a bound: the text is small, and whoever prepares a program needs it before
- * anything else.
- */
+/** Blocks, within a bound: the text is small, and nothing can be prepared without it. */
 function ask({ port, signal }: Stripper, request: StripRequest, msMax: number): StripAnswer | null {
   Atomics.store(signal, 0, 0)
   port.postMessage(request)

@@ -1,4 +1,4 @@
-/** What a box is made of, whoever closes it: plain data that a driver turns into a command. */
+/** What a box is made of, with any driver: plain data that a driver turns into a command. */
 import { limits } from '#model'
 import type { ScriptTier } from '#sandbox/host'
 import type { Bounds } from './cgroup.ts'

@@ -122,7 +122,7 @@ export async function openBox({ plan, driver, group, watched }: BoxOptions): Pro
 
 type Over = { died: string; at: number; outOfMemory: boolean }
 
-/** Resolves when the outermost process has ended and nobody holds an output any more. */
+/** Resolves when the outermost process has ended and no process holds an output any more. */
 async function untilOver(child: ChildProcess, outputs: Socket[], group: Group | null): Promise<Over> {
   const silent = outputs.map((one) => new Promise<void>((resolve) => one.once('close', () => resolve())))
   const died = await new Promise<string>((resolve) => {

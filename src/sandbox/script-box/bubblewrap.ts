@@ -7,8 +7,8 @@ import { limits } from '#model'
 import { type BoxPlan, type Driver, firstProcess } from './box-plan.ts'
 
 /**
- * Who the script is. `switched`: root makes the box and becomes nobody for real before the script
- * starts. `mapped`: inside a namespace of users, nobody stands for whoever we are.
+ * Who the script is. `switched`: root makes the box and becomes the user `nobody` before the script
+ * starts. `mapped`: in a user namespace, `nobody` is mapped to our own user.
  */
 type BubblewrapUser = 'switched' | 'mapped'
 
@@ -83,9 +83,9 @@ function become(user: BubblewrapUser, id: string): string[] {
 }
 
 /**
- * Whoever changed its user no longer dies with its parent, and bubblewrap gave up the right to kill
- * it. So bubblewrap itself is the first process of a namespace: with the first the kernel kills
- * all.
+ * A process that changed its user no longer dies with its parent, and bubblewrap gave up the right
+ * to kill it. So bubblewrap itself is the first process of a namespace: with the first the kernel
+ * kills all.
  */
 function mortal(user: BubblewrapUser): string[] {
   if (user === 'mapped') return []

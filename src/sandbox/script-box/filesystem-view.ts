@@ -58,7 +58,7 @@ function isShown(name: string, isImage: boolean): boolean {
   return /^(?:usr|s?bin|lib\w*)$/.test(name)
 }
 
-/** A home or a project inside `/usr` is nobody's business there. */
+/** A home or a project inside `/usr` is hidden. */
 function blanksOf(privateFolders: string[]): string[] {
   const known = globSync(masked)
   const inside = privateFolders.filter((path) => path.startsWith('/usr/') && !known.some((one) => path.startsWith(one)))

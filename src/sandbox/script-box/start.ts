@@ -10,7 +10,7 @@ import type { BoxPlan, Driver } from './box-plan.ts'
 import type { Group } from './cgroup.ts'
 
 /**
- * Joins the groups, closes what was inherited from whoever started us, and becomes the command of
+ * Joins the groups, closes what was inherited from our parent process, and becomes the command of
  * the driver.
  */
 const wrapper = (start: string) => `

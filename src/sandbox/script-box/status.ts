@@ -35,7 +35,7 @@ export function followStatus(socket: Socket, order: OutputOrder | null): Status 
     }
     return null
   }
-  // Whatever else is said finds nobody who listens.
+  // What comes after that is not read.
   const outputs = follow()
     .catch((thrown: Error) => thrown)
     .finally(() => socket.destroy())

@@ -72,7 +72,7 @@ export async function openBoxFactory({ folder, image, path }: FactoryOptions): P
   mkdirSync(runscFolder, { recursive: true, mode: 0o700 })
   const view = openView(folder, image)
 
-  /** A folder for the next box, made while nobody waits for it. */
+  /** A folder for the next box, made in advance. */
   let next: Promise<string> | null = null
   function prepareNext(): void {
     next ??= makeFolder(home)

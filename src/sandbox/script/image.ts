@@ -33,7 +33,7 @@ export function chosenImage(folder: string): string | null {
   }
 }
 
-/** What was unpacked before goes: nobody will ask for it again. */
+/** What was unpacked before is removed: it is not used again. */
 export function rememberImage(folder: string, image: string | null): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(folder).filter((one) => /^image-[0-9a-f]{16}$/.test(one))) {

@@ -61,7 +61,7 @@ type LaunchOptions = {
   outbound: boolean
   /** Whether files are handed out at the end. */
   outputs: boolean
-  /** Whether the first process must bound the number of tasks, for want of anybody else. */
+  /** Whether the first process must bound the number of tasks, because the box cannot. */
   limitsTasks: boolean
   /** Whether the script is a file of the folder it works in. */
   isFile?: boolean
@@ -69,7 +69,7 @@ type LaunchOptions = {
 
 /**
  * The first process of a box. It stays, so that signals work as elsewhere, what the script leaves
- * running is buried, and the exit code is told by someone else than the script.
+ * running is reaped, and the exit code is not reported by the script itself.
  */
 export function launcher({ interpreter, outbound, outputs, limitsTasks, isFile }: LaunchOptions): string {
   return [

@@ -44,7 +44,7 @@ export function openPool(open: () => Promise<Box>, size: number): Pool {
   return {
     async take() {
       clearTimeout(refill)
-      // Whoever needs a box next tries again, and is told.
+      // The next request for a box tries again, and gets the error.
       refill = setTimeout(() => fill().catch(() => {}), limits.scriptRefillMs)
       for (const box of waiting.keys()) {
         drop(box)

@@ -31,7 +31,7 @@ export function openPools(factory: () => Promise<BoxFactory>, poolSize: number):
     return box
   }
 
-  /** Whoever closes waits for it. */
+  /** close() waits for it. */
   function tracked(...args: Parameters<typeof open>): Promise<Box> {
     const promise = open(...args)
     const settled = promise.then(

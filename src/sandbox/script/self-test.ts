@@ -99,7 +99,7 @@ async function run(
 ): Promise<End> {
   const box = await factory.open(driver, 'bash')
   const inputs = join(box.plan.folder, 'inputs')
-  // Open to everybody: what keeps them from being changed must be the box.
+  // Writable for every user: what keeps them from being changed must be the box.
   await writeFile(join(inputs, 'probe'), 'probe')
   await chmod(join(inputs, 'probe'), 0o666)
   await chmod(inputs, 0o777)

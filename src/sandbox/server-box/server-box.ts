@@ -71,10 +71,10 @@ export async function openServerBox(options: ServerBoxOptions): Promise<ServerBo
 type Parts = { bwrap: string; seccomp: string; home: string; way: string | null }
 
 /**
- * The command up to the program in the box. Its environment is handed on, since arguments could be
- * read by everyone on this machine. It has our user in a namespace of users without a capability;
- * `/proc` is read-only, because where that user is root the kernel's settings in it would take our
- * word.
+ * The command up to the program in the box. Its environment is handed on, since arguments are
+ * readable for every user of this machine. It has our user in a namespace of users without a
+ * capability; `/proc` is read-only, because where that user is root the kernel's settings in it
+ * would take our word.
  */
 function wallsOf(options: ServerBoxOptions, { bwrap, seccomp, home, way }: Parts): string[] {
   const { server, command, args, env, sandbox, hidden, cwd, folder } = options

@@ -6,8 +6,8 @@ import { questionText } from '#show/text'
 import { type Approval, argumentsLine, type Decision, type ExecuteAnswer, type Question, type Verbs } from '#verbs'
 
 /**
- * What became of one question: answered here, left open by the person, or closed by somebody else
- * or by time.
+ * What became of one question: answered here, left open by the person, or closed elsewhere or by
+ * time.
  */
 type Outcome = 'answered' | 'left' | 'elsewhere'
 
@@ -49,7 +49,7 @@ export async function askWhileWaiting(context: Context, pending: Promise<Execute
   return answer
 }
 
-/** `goOn` is whether the answer also resumes a run that nobody owns. */
+/** `goOn` is whether the answer also resumes a run without an owner. */
 async function askOne(
   context: Context,
   verbs: Verbs,

@@ -194,7 +194,8 @@ async function stopped(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Where others go on with the run, or nobody yet, there is only to say that the answer is recorded.
+ * Where another process goes on with the run, or none yet, all it prints is that the answer is
+ * recorded.
  */
 async function decided(context: Context, pending: Promise<JsonObject>): Promise<number> {
   const { resumed, ...value } = await pending

@@ -20,8 +20,8 @@ function nearestExisting(path: string): string {
 }
 
 /**
- * A link that leads nowhere stands in the way as a file does, and is left to whoever creates the
- * folder.
+ * A link that leads nowhere stands in the way as a file does, and is left to the code that creates
+ * the folder.
  */
 function exists(path: string): boolean {
   try {

@@ -40,7 +40,7 @@ export type Context = {
   record(): Promise<RecordVerbs>
   /** Everything, in the same record. */
   verbs(): Promise<Verbs>
-  /** The person at the terminal; null where nobody is there to be asked. */
+  /** The person at the terminal; null where stdin or stdout is none. */
   terminal: Terminal | null
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal
@@ -101,7 +101,7 @@ export function plainWords(argv: readonly string[]): string[] {
   return argv.filter((word, index) => !word.startsWith('-') && !takesValue(argv[index - 1]))
 }
 
-/** Whoever asks for help gets it, whatever else the line says. */
+/** A request for help is answered, whatever else the line says. */
 function askedInsteadOf(argv: readonly string[], plain: string[]): Pick<Parsed, 'name' | 'options' | 'words'> | null {
   const given = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length)
   const options = { json: given.includes('--json') }

@@ -1,7 +1,4 @@
-/**
- * Finds what a person means by the start of an id, or by `@last`, so that nobody has to type a
- * UUID.
- */
+/** Finds what a person means by the start of an id, or by `@last`, in place of a whole UUID. */
 import { AppError, isUuid, limits } from '#model'
 import { artifactsOf } from './artifacts-of.ts'
 import type { Context, IdKind } from './command.ts'

@@ -18,7 +18,7 @@ export function stopOnSignals(stop: AbortController, note: (text: string) => voi
   const onSignal = (signal: NodeJS.Signals) => {
     const now = performance.now()
     if (firstAt !== null) {
-      // A terminal that closes hangs up on whoever is stopping already.
+      // A terminal that closes sends SIGHUP to a process that is stopping already.
       if (signal !== 'SIGHUP' && now - firstAt > limits.signalRepeatMs) process.exit(exit.interrupted)
       return
     }
@@ -34,8 +34,8 @@ export function stopOnSignals(stop: AbortController, note: (text: string) => voi
 
 /**
  * Ends a process whose command has settled: by itself as soon as nothing is left to do, else after
- * `lingerMsMax`, so that a handle which nobody closed keeps no terminal waiting. What stdout has
- * not taken yet is waited for.
+ * `lingerMsMax`, so that a handle left open keeps no terminal waiting. What stdout has not taken
+ * yet is waited for.
  */
 export function exitSoon(code: number): void {
   process.exitCode = code

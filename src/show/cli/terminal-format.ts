@@ -59,7 +59,7 @@ export function summary(answer: JsonObject): string {
     ? `${mark(String(status))} ${status}`
     : `${faint('≈')} ${answer.mode}, nothing was called: ${status}`
   const lines = [`${state} · ${counted(callCount, 'call')} · ${ms} ms${tier} · run ${run}`]
-  // The weakest box is said each time, to whoever looks.
+  // The weakest box is named each time.
   if (box?.tier === 'wasm') lines.push(...box.degraded.map((what) => warn(`  weaker   ${what}`)))
   const error = answer.error as { code: string; message: string } | undefined
   if (error !== undefined) lines.push(`  ${bad(error.code)} ${escapeInvisible(error.message)}`)

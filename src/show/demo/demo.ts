@@ -55,7 +55,7 @@ export const demo: Command = {
     const seen = await Promise.race([tour(context, demo, verbs), interruption(context.signal)]).finally(() =>
       verbs.close(),
     )
-    // Whoever leaves in the middle is left with nothing.
+    // A demo that is left in the middle leaves nothing behind.
     if (seen === null) rmSync(demo.folder, { recursive: true, force: true, maxRetries: 5 })
     else if (context.json) context.print(JSON.stringify(seen))
     return seen === null ? exit.interrupted : exit.done

@@ -1,7 +1,4 @@
-/**
- * What a gateway does so that somebody hears of a question: a line at its terminal, and a post to
- * the webhook.
- */
+/** How a gateway announces a question: a line at its terminal, and a post to the webhook. */
 import type { Config } from '#model'
 import { onQuestion } from '#show/approvals'
 import type { Context } from '#show/cli'

@@ -43,7 +43,7 @@ export function readText(file: string): string {
   throw refuse('it is not UTF-8')
 }
 
-/** One that was ours alone; what a link leads to is somebody's, and only emptied. */
+/** One that was ours alone; the target of a link is not ours, and only emptied. */
 export function removeFile(file: string): void {
   if (lstatSync(file).isSymbolicLink()) writeText(file, '')
   else rmSync(file)
@@ -54,8 +54,8 @@ export function writeDocument(file: string, document: JsonObject): void {
 }
 
 /**
- * Whoever reads it sees the old text or the new one; a link stays a link, rights stay, a new file
- * is for its owner.
+ * A reader sees the old text or the new one; a link stays a link, rights stay, a new file is for
+ * its owner.
  */
 export function writeText(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true })

@@ -1,7 +1,7 @@
 /**
- * Puts one entry into a JSON file of somebody else and takes it out again, as text: everything else
- * stays as it is written, comments, commas and line ends included, and what was put in comes out
- * without a trace.
+ * Puts one entry into a JSON file of another program and takes it out again, as text: everything
+ * else stays as it is written, comments, commas and line ends included, and what was put in comes
+ * out without a trace.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject, parseJsonc } from '#model'
@@ -92,7 +92,10 @@ function put(document: unknown, [key, ...rest]: readonly string[], value: Json):
   return { ...object, [key]: put(object[key], rest, value) }
 }
 
-/** A file of ours alone: without a line end, so that it is told from one that somebody wrote. */
+/**
+ * A file of ours alone: without a line end, by which it is told from one that another program
+ * wrote.
+ */
 function fresh(section: string, name: string, entry: JsonObject): string {
   return JSON.stringify({ [section]: { [name]: entry } }, null, 2)
 }

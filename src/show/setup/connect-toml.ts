@@ -1,6 +1,6 @@
 /**
- * Puts one table into a TOML file of somebody else and takes it out again, as text: everything else
- * stays as it is written.
+ * Puts one table into a TOML file of another program and takes it out again, as text: everything
+ * else stays as it is written.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '#model'

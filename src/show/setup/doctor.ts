@@ -130,7 +130,7 @@ async function serverChecks({ verbs }: Context): Promise<Check[]> {
   return [...(await Promise.all(examined)), ours]
 }
 
-/** A host sees nothing of a tool that is not there, and nobody would ever say so. */
+/** A host does not see a tool that is not there, and nothing else would report it. */
 async function exposeCheck({ verbs, config }: Context): Promise<Check[]> {
   const { expose, file } = config
   if (expose.length === 0) return []
@@ -141,7 +141,7 @@ async function exposeCheck({ verbs, config }: Context): Promise<Check[]> {
   return [{ name: 'expose', ok: false, detail, fix: `correct "expose" in ${file}` }]
 }
 
-/** Whoever reads it need not be sent here. */
+/** The message without its advice to run doctor. */
 function detailOf({ message }: AppError): string {
   return message.replace(' with "metier doctor"', '')
 }

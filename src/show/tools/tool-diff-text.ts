@@ -33,7 +33,7 @@ function apart(before: string, after: string): [string, string] {
 /** Characters that are shown of what did not change. */
 const shared = 24
 
-/** What is cut is said: it is what somebody would hide something behind. */
+/** Says how much was cut: a long text is a place to hide a change. */
 function bounded(text: string): string {
   const most = limits.diffCharactersMax
   const rest = text.length - most

@@ -8,7 +8,9 @@ import type { Parts } from '#verbs/execute'
 import { DecisionError, refuseDeep } from '#verbs/input'
 import type { CallView, RunView } from '#verbs/views'
 
-/** The engine judges it again as it sends the call; here whoever answers is told in time. */
+/**
+ * The engine judges it again as it sends the call; here the person who answers learns it in time.
+ */
 export async function checkApproval(
   parts: Parts,
   view: RunView,

@@ -120,8 +120,8 @@ export async function moveOn(parts: Parts, run: RunId, caller: Caller, goOn: boo
 }
 
 /**
- * True where somebody else has taken up what was sent: the living owner, or a gateway that can go
- * on with the run. Each gets a moment to do so; then whoever answered goes on.
+ * True where another process has taken what was sent: the living owner, or a gateway that can go on
+ * with the run. Each gets a moment to do so; then the process that answered goes on.
  */
 async function isTakenUp({ store, engine }: Parts, run: RunId): Promise<boolean> {
   const { started } = viewRun(store, run)

@@ -1,6 +1,6 @@
 /**
- * What a gateway does beside answering: it goes on with runs that someone answered, or nobody in
- * time, and that no one owns.
+ * What a gateway does beside answering: it goes on with runs whose question was answered or
+ * expired, and that have no owner.
  */
 import { limits, type RunId, toAppError } from '#model'
 import type { RunRow } from '#record'

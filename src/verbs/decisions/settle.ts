@@ -41,7 +41,7 @@ export async function settleCall(
 
 /**
  * `count` is how many events the run has. Throws where the call is not in doubt, or was settled and
- * nobody has taken that up yet.
+ * that was not applied yet.
  */
 function inDoubt(store: Store, run: RunId, call: string): { view: RunView; found: CallView; count: number } {
   // Counted first: what is written during the look makes the count too small, and the word is not

@@ -125,8 +125,8 @@ const actorOf = ({ actor, subject }: Caller): Actor => (subject === undefined ? 
 const liveOf = ({ attendant }: Caller) => (attendant === undefined ? {} : { attendant })
 
 /**
- * Of a finished run its outcome; a run that waits or was interrupted goes on, where nobody else
- * owns it.
+ * Of a finished run its outcome; a run that waits or was interrupted goes on, where no other
+ * process owns it.
  */
 export function resume(parts: Parts, run: RunId, caller: Caller, waitMs: number | null): Promise<ExecuteAnswer> {
   return aboutRun(parts.store, run, () => resumed(parts, run, caller, waitMs))
@@ -150,7 +150,7 @@ async function resumed(parts: Parts, run: RunId, caller: Caller, waitMs: number 
   }
 }
 
-/** Somebody else was quicker to go on with it, or to bring it to its end. */
+/** Another process was quicker to go on with it, or to bring it to its end. */
 function isElsewhere(store: Store, run: RunId): boolean {
   const row = store.run(run)
   return isFinished(row?.status) || (row?.status === 'running' && row.owner !== store.process)
@@ -239,7 +239,7 @@ async function answerSettled(
     const { view, answer } = (isFinished(settlement) && told) || answerRead(store, active.run)
     return await withPreview(parts, answer, view)
   } finally {
-    // With a reason of its own: an exception made for nobody would cost more than all else here.
+    // With a reason: without one, abort() makes an exception, which costs more than all else here.
     over.abort('settled')
     caller.signal?.removeEventListener('abort', cancel)
   }
@@ -248,8 +248,8 @@ async function answerSettled(
 type Told = { view: RunView; answer: RunAnswer }
 
 /**
- * What this process wrote itself, and nobody adds to any more, need not be read back; it is made
- * while its end reaches the disk.
+ * What this process wrote itself, and no process adds to any more, need not be read back; it is
+ * made while its end reaches the disk.
  */
 function answerTold(store: Store, { run, cachedEvents: told }: ActiveRun, status: RunRow['status']): Told | null {
   const events = told()

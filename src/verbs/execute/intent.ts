@@ -23,8 +23,8 @@ export async function answerIntent(
   const given = isObject(args) ? args : {}
   const found = await suggest(parts, { intent: intent!, args: given, asker, minConfidence: parts.minConfidence })
   if ('tasks' in found) return { answer: { status: 'suggested', suggestion: found } }
-  // An intent was asked for, not these calls: even whoever may do everything is asked about
-  // unsafe ones.
+  // An intent was asked for, not these calls: also under `privileged`, unsafe ones need an
+  // approval.
   const narrowed = permissions === undefined || permissions === 'privileged' ? 'standard' : permissions
   const plan = { kind: 'capability', id: found.id } as const
   return { request: { plan, args: found.args, permissions: narrowed, speculated: found.capability.confidence } }

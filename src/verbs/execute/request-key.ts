@@ -11,8 +11,8 @@ type Asker = { subject?: string }
 
 /**
  * Each subject that the door tells apart has keys of its own. Callers without one (the terminal, a
- * gateway without OAuth) share theirs: whoever repeats a request after a lost answer may come by
- * another way.
+ * gateway without OAuth) share theirs: a client that repeats a request after a lost answer may come
+ * by another way.
  */
 export function scopedKey(key: string, { subject }: Asker): string {
   return subject === undefined ? key : `${sha256(subject).slice(0, 32)} ${key}`

@@ -17,7 +17,7 @@ export function missing(param: string, hint: string): AppError {
   return new AppError('MISSING_REQUIRED_PARAM', `Cannot go on without "${param}": ${hint}`, { param })
 }
 
-/** A field that nobody reads is a mistake: what it was to narrow would not be narrowed. */
+/** An unknown field is a mistake: what it was to narrow would not be narrowed. */
 export function objectOf(param: string, value: unknown, known?: readonly string[]): JsonObject {
   refuseDeep(param, value)
   if (!isObject(value)) throw invalid(param, 'it must be an object', value)

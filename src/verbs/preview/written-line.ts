@@ -1,6 +1,6 @@
 /**
- * A line of policy that is written with an answer: what it says, and what it will do, told to
- * whoever answers.
+ * A line of policy that is written with an answer: what it says, and what it will do, shown to the
+ * person who answers.
  */
 import type { Config, Effect, EventBodies, PermissionSet, PolicyRule } from '#model'
 import { type LineEffect, type LineScope, lineEffect, lineFor, narrower } from '#run'

@@ -37,8 +37,8 @@ export function resultText(store: Store, input: unknown): string {
 type Member = Stored<unknown> | null
 
 /**
- * A large result is read, checked and cut by another thread, one at a time: nobody else waits for
- * it.
+ * A large result is read, checked and cut by another thread, one at a time: no other request waits
+ * for it.
  */
 function pageOfMember(store: Store, member: Member, wanted: Wanted): Paged | Promise<Paged> {
   if (member === null) return pageOf('null', wanted)

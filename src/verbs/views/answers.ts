@@ -55,7 +55,7 @@ type MayCall = {
 /** What a plan may call; not `isWhole`: others too, which only the run can tell. */
 export type PlanPreview = { mayCall: MayCall[]; isWhole: boolean; unread?: string }
 
-/** An approval as it is shown to somebody who judges it. */
+/** An approval as it is shown to a person who judges it. */
 export type Question = Approval &
   Partial<PlanPreview> & {
     /** What its run is for. */
@@ -85,7 +85,7 @@ type AboutRun = {
   isolation: IsolationReport | null
   mode?: 'dry-run' | 'explore'
   logs?: string[]
-  /** An intent alone recalled it, and it ran for that: nobody had asked for it by name. */
+  /** Recalled and run for an intent alone, not by its name. */
   speculated?: true
   capability?: { id: string; version: number; confidence: number }
 } & Partial<PlanPreview>

@@ -11,8 +11,8 @@ import type { CallView, RunView } from './run-view.ts'
 type Asked = EventBodies['approval.asked']
 
 /**
- * The questions of a run that nobody has answered, in the record or on the way into it, and that
- * have not expired.
+ * The open questions of a run: unanswered in the record or on the way into it, and that have not
+ * expired.
  */
 export function openQuestions(store: Store, { row, calls }: RunView): { call: CallView; asked: Asked }[] {
   const waiting = calls.flatMap((call) =>

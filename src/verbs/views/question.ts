@@ -23,7 +23,7 @@ function shortened(text: string): { text: string; isWhole: boolean } {
   return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)} …`, isWhole: false }
 }
 
-/** How to end the questions about a tool whose effect nobody says: one line, or none. */
+/** How to end the questions about a tool whose effect is unknown: one line, or none. */
 export function adviceLines({ tool, why }: Pick<Question, 'tool' | 'why'>): string[] {
   const { server, name } = splitToolId(tool) ?? { server: '', name: '' }
   if (!why.includes(effectUnknown) || name === '') return []

@@ -30,7 +30,7 @@ export type RunView = {
   /** Pure operations, each time with how many calls had been issued before. */
   traced: (EventBodies['code.traced'] & { at: string; after: number })[]
   epochs: number
-  /** Of whoever moves it now. */
+  /** Of the process that moves it now. */
   isolation: EventBodies['run.started']['isolation']
 }
 

@@ -1,6 +1,6 @@
 /**
- * Waiting for a run in the record: for its end, for a question, for an answer, whoever has it in
- * hands.
+ * Waiting for a run in the record: for its end, for a question, for an answer, whichever process
+ * owns it.
  */
 import type { RunId } from '#model'
 import type { Store } from '#record'
