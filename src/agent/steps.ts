@@ -48,7 +48,7 @@ export function* runTarget(
   return { text: reboundFeedback(prompt, ran, call), thought, streams: streamsOf(ran, call), failure }
 }
 
-/** The script stands on disk before it runs, and its output beside it before anyone is told. */
+/** The script stands on disk before it runs, and its output beside it before the model is told. */
 export function* runBlock(
   state: SessionState,
   { code, thought }: Extract<Reading, { kind: 'tool' }>,
