@@ -3,7 +3,7 @@
  * send is judged.
  */
 import type { Catalog } from '#catalog'
-import { AppError, type Budget, type EffectKind, effectKind, fromErrorData, splitToolId } from '#model'
+import { AppError, type Budget, fromErrorData, splitToolId } from '#model'
 import type { Secrets } from '#record'
 import { dangerOf, decide, type RunPolicy, type Verdict } from '#run/policy'
 import { overspent, type Spent } from '#run/record'
@@ -67,19 +67,19 @@ type Policy = Omit<RunPolicy, 'write'>
 
 /**
  * No rule can be about a call of no class: it is not made. A rule that allows was written for calls
- * that an agent asks for; in a run begun for an intent alone none was asked for, so a call with a
- * lasting effect asks there whatever the rules say.
+ * that an agent asks for; in a run begun for an intent alone none was asked for, so what
+ * the standard set would ask about asks there, whatever the rules allow.
  */
 export function policyVerdict(call: CallFacts, { permissions, rules, isSpeculated }: Policy): Verdict {
   const { tool, effect, definition } = call
   if (effect === null) return { action: 'deny', because: 'there is no such tool' }
   const danger = definition === null ? null : dangerOf(definition)
-  const verdict = decide({ tool, effect, danger, args: argumentsOf(call) }, permissions, rules)
-  const isUnasked = isSpeculated && verdict.action !== 'deny' && !asksNobody.has(effectKind(effect))
+  const question = { tool, effect, danger, args: argumentsOf(call) }
+  const verdict = decide(question, permissions, rules)
+  const isUnasked = isSpeculated && verdict.action !== 'deny' && decide(question, 'standard', []).action === 'ask'
   return isUnasked ? { action: 'ask', because: unasked } : verdict
 }
 
-const asksNobody: ReadonlySet<EffectKind> = new Set(['read', 'idempotent'])
 const unasked = 'an intent alone led to this call, and nobody asked for it'
 
 /** Why a human is asked even though the policy allows the call. */
