@@ -35,7 +35,7 @@ export const longFunctions: Record<string, number> = {
   'src/catalog/upstream/server-entry.ts#openEntry': 88,
   'src/gateway/mcp/sessions.ts#openSessions': 72,
   'src/record/chain.ts#openChain': 140,
-  'src/record/reader.ts#openReader': 125,
+  'src/record/reader.ts#openReader': 124,
   'src/record/secrets/secrets.ts#openSecrets': 98,
   'src/record/store.ts#openStore': 131,
   'src/record/writer/writer.ts#openWriter': 161,

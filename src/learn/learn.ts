@@ -11,6 +11,7 @@ export {
   capabilitiesToDemote,
   capabilitiesToLearn,
   fixedPlaces,
+  fixturesOf,
   type HomeCapabilities,
   idOf,
   interventionOf,

@@ -54,6 +54,8 @@ export type Stats = { events: number; runs: Partial<Record<RunStatus, number>>; 
  */
 export type Arrival = { seq: number; run: string; n: number; hash: string; line: string }
 
+type ArrivalRow = [seq: number, run: string, n: number, hash: string, line: string]
+
 type ChainRow = { n: number; type: string; line: string }
 
 const runColumns = 'run, status, intent, started_at, call_count, key, owner, epoch, hash, n'
@@ -84,7 +86,6 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     `SELECT type, n, hash FROM event WHERE ${indexedHomeEvents} AND type = ? ORDER BY n DESC LIMIT 1`,
   )
   const rareHash = database.prepare(`SELECT hash FROM event WHERE ${indexedHomeEvents} AND type = ? AND n = ?`)
-  const since = database.prepare('SELECT seq, run, n, hash, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
   const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
@@ -159,7 +160,7 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       return new Map(events.map(({ run, body }) => [run as RunId, body]))
     },
     lines: (run: string, { after = 0 }: { after?: number } = {}) => chainRows(run, after).map(({ line }) => line),
-    eventsSince: (seq: number, limit: number) => since.all(seq, limit) as Arrival[],
+    eventsSince: openArrivals(database),
     parse,
     text: textOf,
     value: <Value>(member: Stored<Value>): Value => (blobOf(member) ? JSON.parse(textOf(member)) : member) as Value,
@@ -183,6 +184,20 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     ...openApprovalReads(database, blobText),
     stats: () => readStats(database, isAlive),
   }
+}
+
+/** Rows as arrays: the driver makes objects as dictionaries, which takes twice the time. */
+function openArrivals(database: DatabaseSync): (seq: number, limit: number) => Arrival[] {
+  const since = database.prepare('SELECT seq, run, n, hash, line FROM event WHERE seq > ? ORDER BY seq LIMIT ?')
+  since.setReturnArrays(true)
+  return (after, limit) =>
+    (since.all(after, limit) as unknown as ArrivalRow[]).map(([seq, run, n, hash, line]) => ({
+      seq,
+      run,
+      n,
+      hash,
+      line,
+    }))
 }
 
 function glimpseOf(text: string, characters: number): { text: string; bytes: number } {

@@ -105,8 +105,8 @@ export type Store = {
   checkpoint(): Promise<{ n: number; heads: number }>
   /** Removes a finished run; the record says at whose word. */
   purge(run: RunId, by: PurgedBy): Promise<void>
-  /** Purges what was finished more than so many days ago; `first` comes before, if there is any. */
-  expire(days: number, by: PurgedBy, first?: () => Promise<void>): Promise<RunId[]>
+  /** Purges what was finished more than so many days ago: of it what `choose` answers with. */
+  expire(days: number, by: PurgedBy, choose?: (old: RunId[]) => Promise<RunId[]>): Promise<RunId[]>
   /** Copies the record while it is in use, and verifies the copy. */
   backup(file: string): Promise<BackedUp>
   stats(): Stats
@@ -185,11 +185,11 @@ export async function openStore({
     await queue.write({ kind: 'purge', run, at: now(), by })
   }
 
-  async function expire(days: number, by: PurgedBy, first?: () => Promise<void>): Promise<RunId[]> {
+  const expire: Store['expire'] = async (days, by, choose = async (old) => old) => {
     const old = reader.finishedBefore(now() - days * 24 * 60 * 60 * 1000)
-    if (old.length > 0) await first?.()
-    for (const run of old) await purge(run, by)
-    return old
+    const leaving = old.length === 0 ? [] : await choose(old)
+    for (const run of leaving) await purge(run, by)
+    return leaving
   }
 
   let closed: Promise<void> | undefined

@@ -7,7 +7,7 @@ import { openArtifacts } from './record-files.ts'
 export function openKeepVerbs(store: Store, config: Config): KeepVerbs {
   let key: ReturnType<typeof signingKey> | undefined
   const approvals = () => store.openApprovals().map(({ asked }) => asked.body.approval)
-  const foldFirst = async () => (await import('#verbs/learning')).foldBeforePurge(store, config)
+  const learning = () => import('#verbs/learning')
   return {
     memberText: (member) => store.text(member),
     eventsOf: (chain, options) => store.events(chain, options),
@@ -23,10 +23,13 @@ export function openKeepVerbs(store: Store, config: Config): KeepVerbs {
     },
     checkpoint: () => store.checkpoint(),
     async purge(run, { actor }) {
-      await foldFirst()
+      await (await learning()).foldBeforePurge(store, config)
       await store.purge(run, { who: actor.name, from: actor.kind })
     },
-    expire: (days) => store.expire(days, { who: 'retention', from: 'engine' }, foldFirst),
+    expire: (days) =>
+      store.expire(days, { who: 'retention', from: 'engine' }, async (old) =>
+        (await learning()).foldBeforeExpiry(store, config, old),
+      ),
     backup: (file) => store.backup(file),
     async storeArtifact(input) {
       const artifacts = await openArtifacts(config)

@@ -3,7 +3,7 @@
  * verification.
  */
 export { hasSecret } from './anti-unify.ts'
-export { applyToCapabilities, type Capability, capabilityEvents, idOf } from './capability-status.ts'
+export { applyToCapabilities, type Capability, capabilityEvents, fixturesOf, idOf } from './capability-status.ts'
 export {
   capabilitiesToDemote,
   capabilitiesToLearn,

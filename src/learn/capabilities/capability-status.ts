@@ -143,12 +143,18 @@ function stale(known: Capability, reason: string): Capability[] {
   return known.status === 'disabled' && known.before === 'verified' ? [{ ...known, before: 'stale' }] : []
 }
 
-/** A human removed a run that it was learned from; without any it cannot be shown to work. */
+/** The runs that it is held against: which taught it, or by which one from a file was verified. */
+export const fixturesOf = ({ runs, imported, verifiedBy }: Capability): readonly string[] =>
+  imported === true ? (verifiedBy?.runs ?? []) : runs
+
+/** A human removed a run that it is held against; without any it cannot be shown to work. */
 function without(known: Capability, run: string): Capability[] {
-  if (!known.runs.includes(run)) return []
-  const left = { ...known, runs: known.runs.filter((one) => one !== run) }
-  const why = 'the last run that it was learned from was purged'
-  return left.runs.length > 0 ? [left] : [stale(left, why)[0] ?? left]
+  if (!fixturesOf(known).includes(run)) return []
+  const others = (runs: string[]) => runs.filter((one) => one !== run)
+  const verifiedBy = known.verifiedBy && { ...known.verifiedBy, runs: others(known.verifiedBy.runs) }
+  const left = { ...known, runs: others(known.runs), verifiedBy }
+  const why = 'the last run that it could be held against was purged'
+  return fixturesOf(left).length > 0 ? [left] : [stale(left, why)[0] ?? left]
 }
 
 /** As agents and people name it. */

@@ -7,7 +7,7 @@ import test from 'node:test'
 import { openLearner } from '#learn'
 import type { EventBodies } from '#model'
 import { homePaths, type Store } from '#record'
-import { closeSample, keeper, openSample } from '#test'
+import { closeSample, keeper, openSample, teach } from '#test'
 
 const code = (source: string) => ({ plan: { kind: 'code', source, digest: source } as const })
 
@@ -142,6 +142,35 @@ test('Learner: a capability is what the home chain says of it', async (t) => {
   assert.equal(await status(), 'stale')
   await store.appendHome('capability.changed', { capability: 'refund_order', status: 'forgotten', ...human })
   assert.equal(await status(), undefined)
+  await learner.close()
+})
+
+test('Learner: nothing goes that was not folded, while another process holds the file', async (t) => {
+  const store = await openSample(t)
+  const learner = openLearner({ store, enabled: true })
+  await fill(store, 1)
+  const other = new DatabaseSync(homePaths(store.home).learn)
+  other.exec('BEGIN IMMEDIATE')
+  await assert.rejects(learner.beforePurge(), /Cannot purge: what the runs taught is being folded/)
+  other.close()
+  await learner.beforePurge()
+  assert.equal(learner.status().n, learner.status().of - 1)
+  await learner.close()
+})
+
+test('Learner: a capability of a file is stale when the run goes that it was verified by', async (t) => {
+  const store = await openSample(t)
+  const learner = openLearner({ store, enabled: true })
+  const [run] = await fill(store, 1)
+  const digest = await teach(store, 'refund_order', 'return 1', { isVerified: false, imported: true })
+  const by = { how: ['rehearsed' as const], runs: [run!] }
+  await store.appendHome('capability.verified', { capability: 'refund_order', version: 1, digest, tools: {}, ...by })
+  await learner.beforePurge()
+  assert.equal(learner.knowledge().capability('refund_order')!.status, 'verified')
+  await store.purge(run! as never, keeper)
+  await learner.catchUp()
+  const { status, verifiedBy } = learner.knowledge().capability('refund_order')!
+  assert.deepEqual([status, verifiedBy!.runs], ['stale', []])
   await learner.close()
 })
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Attention } from '#learn/attention'
-import { homeChain, limits } from '#model'
+import { AppError, homeChain, limits } from '#model'
 import { homePaths, type Store } from '#record'
 import { foldEvent } from './fold.ts'
 import { type Knowledge, openKnowledge } from './knowledge.ts'
@@ -72,6 +72,14 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
     }
     return false
   }
+  /** Another process may be at it for longer than is waited for the file. */
+  const catchUpWith = async (n: number) => {
+    for (let tries = 0; tries < limits.learnPurgeTriesMax; tries++) {
+      await catchUp()
+      if (rows.position().n >= n) return
+    }
+    throw new AppError('TOOL_INTERNAL_ERROR', 'Cannot purge: what the runs taught is being folded. Try again later')
+  }
   const rebuild = async (signal?: AbortSignal) => {
     begin(rows, store)
     judged = null
@@ -105,7 +113,7 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
     status: () => statusOf(rows, store, enabled),
     rebuild,
     async beforePurge() {
-      if (enabled) await catchUp()
+      if (enabled) await catchUpWith(store.count(homeChain))
       await putOnRecord(rows, store)
     },
     close: async () => rows.close(),

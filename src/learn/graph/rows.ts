@@ -18,7 +18,7 @@ export type StoredRow = { kind: RowKind; key: string; value: Json | null; n: num
 export type Position = { seq: number; n: number; hash: string }
 
 /** A change of what rows hold, or of how they are derived, is a new version. */
-const learnVersion = 5
+const learnVersion = 6
 
 export const start: Position = { seq: 0, n: 0, hash: '' }
 

@@ -56,13 +56,15 @@ export const learnLimits = {
   /** About how long one step of the fold may take. */
   learnStepMs: 8,
   learnStepAloneMs: 80,
-  /** A process whose event loop has more to do than this folds one step in so many looks. */
+  /** A process whose event loop has more to do than this folds for such a share of its CPU time. */
   learnBusyPercent: 30,
-  learnBusyLooks: 3,
+  learnBusySharePercent: 1,
   learnIdleSteps: 25,
   /** How often the record is looked at for closed runs, and how long a process waits at its end. */
   learnLookMs: 500,
   learnCloseMsMax: 500,
+  /** How often a purge waits for another process that folds, two seconds each. */
+  learnPurgeTriesMax: 5,
   /** Rows that a process keeps in memory between two steps. */
   learnRowsCachedMax: 4000,
   /** Programs whose shape is remembered between runs. */

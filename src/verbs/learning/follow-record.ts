@@ -3,8 +3,8 @@
  * once more before the process ends. While calls keep the process busy it folds a little at a time,
  * so that they do not pay for it. What fails is told once, and tried again at the next look.
  */
-import { Adviser, type Learner, noAdviser, openLearner } from '#learn'
-import { abortable, type Config, limits, toAppError } from '#model'
+import { Adviser, fixturesOf, type Learner, noAdviser, openCapabilities, openLearner } from '#learn'
+import { abortable, type Config, limits, type RunId, toAppError } from '#model'
 import type { Store } from '#record'
 
 type Following = { learner: Learner; close(): Promise<void> }
@@ -70,21 +70,23 @@ export function followRecord(
 
 /**
  * How many steps of the fold a look may make: many where the process had little to do since the one
- * before, else one in every few looks. What a look itself takes does not count.
+ * before, else one for every so much CPU time that it used. By the clock a process that shares its
+ * processor would fold more for each call. What a look itself takes counts for neither.
  */
 function openPace(): { steps(): number; looked(): void } {
   let last = performance.eventLoopUtilization()
-  let passed = 0
+  let folded = process.cpuUsage()
   const looked = () => {
     last = performance.eventLoopUtilization()
   }
   const steps = () => {
     const { utilization } = performance.eventLoopUtilization(last)
     looked()
-    passed += 1
+    const { user, system } = process.cpuUsage(folded)
     const isBusy = 100 * utilization > limits.learnBusyPercent
-    if (isBusy && passed < limits.learnBusyLooks) return 0
-    passed = 0
+    const isDue = (user + system) * limits.learnBusySharePercent >= limits.learnStepMs * 1000 * 100
+    if (isBusy && !isDue) return 0
+    folded = process.cpuUsage()
     return isBusy ? 1 : limits.learnIdleSteps
   }
   return { steps, looked }
@@ -98,10 +100,19 @@ export function adviserOf({ knowledge, attention }: Learner, { learn }: Config):
 
 /** What the runs that go taught is folded, and stands on the record, before they go. */
 export async function foldBeforePurge(store: Store, { learn }: Config): Promise<void> {
-  const learner = openLearner({ store, enabled: learn.enabled })
+  const learner = openLearner({ store, enabled: learn.enabled, isAlone: true })
   try {
     await learner.beforePurge()
   } finally {
     await learner.close()
   }
+}
+
+/** Of old runs those that go. What a capability is held against stays, to verify it again. */
+export async function foldBeforeExpiry(store: Store, config: Config, old: readonly RunId[]): Promise<RunId[]> {
+  const capabilities = openCapabilities(store, () => true)
+  const fixtures = new Set(capabilities.all().flatMap(fixturesOf))
+  const leaving = old.filter((run) => !fixtures.has(run))
+  if (leaving.length > 0) await foldBeforePurge(store, config)
+  return leaving
 }

@@ -1,3 +1,3 @@
 /** Learning beside what this process does: it follows the record, and advises from it. */
-export { adviserOf, foldBeforePurge, followRecord } from './follow-record.ts'
+export { adviserOf, foldBeforeExpiry, foldBeforePurge, followRecord } from './follow-record.ts'
 export { type LearningVerbs, openLearningVerbs } from './learning-verbs.ts'
