@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const file = join(folder, 'tasks.db')
   const bars: Bar[] = []
   const why = whyNoNeo4j()
-  const server = why === false ? ownNeo4j(folder) : null
+  const server = why === false ? ownNeo4j(folder, { isMeasured: true }) : null
   try {
     await server?.start()
     const embedded = await fill({ file })

@@ -14,7 +14,19 @@ import {
   type PlannedTask,
   projectionLag,
 } from '#tasks'
-import { caller, openSpace, temporaryFolder, workspace } from '#test'
+import {
+  agentProject,
+  caller,
+  lastAnswer,
+  openSpace,
+  runAgent,
+  scriptAnswer,
+  type TestVerbs,
+  teach,
+  temporaryFolder,
+  whyNot,
+  workspace,
+} from '#test'
 import { neo4jAddress, whyNoNeo4j } from '#test/services'
 
 const program = (fails: boolean) => `
@@ -78,6 +90,100 @@ test('runs in SQLite: bit by bit, at once and from nothing the same', async (t) 
 test('runs in Neo4j: bit by bit, at once and from nothing the same', { skip: whyNoNeo4j() }, async (t) => {
   check(await projectedTwice(t, neo4jAddress()))
 })
+
+/** A task of a graph that calls a capability, and one with a program of its own. */
+const nested = {
+  type: 'dag',
+  tasks: [
+    { id: 'named', type: 'capability', tool: 'cap:name_it', arguments: {} },
+    {
+      id: 'own',
+      type: 'code_execution',
+      code: `return (await tool('metier:list_missions', { limit: 1 })).next`,
+      dependsOn: ['named'],
+    },
+  ],
+}
+const naming = `return (await tool('metier:create_mission', { name: 'of a capability' })).missionID`
+
+/** One run of each kind: nested, one that fails, its fork with other arguments, an agent's. */
+async function runsOfEachKind(verbs: TestVerbs, agentRun: string): Promise<string[]> {
+  await teach(verbs.store, 'name_it', naming)
+  const inside = await verbs.execute({ implementation: nested }, caller)
+  assert.equal(inside.status, 'done', JSON.stringify(inside))
+  const failed = await verbs.execute({ implementation: { type: 'code', code: program(true) } }, caller)
+  assert.equal(failed.status, 'failed')
+  const forked = await verbs.fork(String(failed.run), 1, { name: 'forked' }, caller)
+  const code = `return (await cap.name_it({})).length`
+  const flat = await verbs.execute({ implementation: { type: 'code', code } }, caller)
+  return [String(inside.run), String(failed.run), String(forked.run), String(flat.run), agentRun]
+}
+
+type Shown = Awaited<ReturnType<typeof getMission>>
+const outline = (shown: Shown) => [
+  shown?.mission.status,
+  ...shown!.tasks.map(({ name, description, status }) => {
+    const call = /^Call ([\d.]+) of /.exec(description)?.[1]
+    return `${call} ${name?.replace(/^model:.*/, 'the model')} ${status}`
+  }),
+]
+
+const failing = [
+  'FAILED',
+  '1 metier:create_mission DONE',
+  '2 metier:create_task_node DONE',
+  '3 metier:create_task_node DONE',
+  '4 metier:create_task_node FAILED',
+]
+const outlines = [
+  [
+    'DONE',
+    '1 cap:name_it@1 DONE',
+    '1.1 metier:create_mission DONE',
+    '2 metier:program DONE',
+    '2.1 metier:list_missions DONE',
+  ],
+  failing,
+  failing,
+  ['DONE', '1 cap:name_it@1 DONE', '1.1 metier:create_mission DONE'],
+  ['DONE', '1 the model DONE', '2 workspace:write DONE', '3 workspace:run DONE', '4 the model DONE'],
+]
+
+async function eachKindTwice(t: TestContext, address: GraphAddress): Promise<void> {
+  const space = agentProject(t, [scriptAnswer('one.py', 'print(1)\n'), lastAnswer('It ran.')])
+  const session = await runAgent(space, 'Run it')
+  assert.equal(session.code, 0, session.stdout + session.stderr)
+  const verbs = await openSpace(space)
+  const [{ run: agentRun }] = verbs.runs({ limit: 1 }) as [{ run: string }]
+  const runs = await runsOfEachKind(verbs, agentRun)
+  const store = await openGraphStore(address)
+  t.after(() => store.close())
+  const [graph, home] = [openTaskGraph(store), newId()]
+  const source = { value: verbs.store.value, plannedTasks: (): PlannedTask[] => [] }
+  const again = () => openProjection({ store, record: verbs.store, source, home }).catchUp(look().signal)
+  const shown = () => Promise.all(runs.map((missionID) => getMission(graph, { missionID }, look())))
+  await again()
+  const before = await shown()
+  // Tasks of one millisecond are listed by id.
+  assert.deepEqual(
+    before.map((one) => outline(one).sort()),
+    outlines.map((one) => one.toSorted()),
+  )
+  await store.write(async (writer) => {
+    await writer.removeProjected(home)
+    await writer.setProjected(home, { seq: 0, digest: '' })
+  }, look().signal)
+  await again()
+  assert.deepEqual(await shown(), before, 'from nothing it is the same')
+}
+
+for (const [name, address, skip] of [
+  ['SQLite', (t: TestContext) => ({ file: join(temporaryFolder(t), 'tasks.db') }), whyNot('os')],
+  ['Neo4j', neo4jAddress, whyNot('os') || whyNoNeo4j()],
+] as const)
+  test(`runs in ${name}: nested, failed, forked and of an agent, from nothing the same`, { skip }, (t) =>
+    eachKindTwice(t, address(t)),
+  )
 
 test('a graph that is away delays no call and no end', async (t) => {
   const taskGraph = { url: 'bolt://127.0.0.1:1', password: 'x', project: true }
