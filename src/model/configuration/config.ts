@@ -2,6 +2,7 @@
 
 import type { Json } from '#model/primitives'
 import type { Budget, Effect, EffectKind, PermissionSet, Tier } from '#model/terms'
+import type { AwsChain } from './aws-chain.ts'
 
 type ServerCommon = {
   /** By tool name, without the server's. */
@@ -82,10 +83,8 @@ export type ProviderConfig = {
   contextTokens: number
 }
 
-/** Keys that were given, or the AWS file of this machine that has them. */
-export type S3Credentials =
-  | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
-  | { file: string; profile: string }
+/** Keys that were given, or where this machine has them. */
+export type S3Credentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | AwsChain
 
 /** A bucket, or a part of one, of any server that speaks S3. */
 export type S3Config = {

@@ -1,4 +1,5 @@
 /** The configuration: its types, and the one parser that reads, expands and refuses it. */
+export type { AwsChain } from './aws-chain.ts'
 export { awsFiles } from './aws-keys.ts'
 export * from './config.ts'
 export { parseJsonc } from './jsonc.ts'

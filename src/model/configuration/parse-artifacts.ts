@@ -1,6 +1,7 @@
 /** Reads where artifacts are: in the folder of the home, or in a bucket of an S3 server. */
 
 import { limits } from '#model/limits'
+import { awsChain } from './aws-chain.ts'
 import type { Config, S3Config, S3Credentials } from './config.ts'
 import type { Fields } from './config-fields.ts'
 import { collectSecrets, type Expansion, expand } from './variables.ts'
@@ -38,7 +39,7 @@ function readS3(expansion: Expansion, fields: Fields): S3Config {
     fields.report('url', fields.has('url') ? 'something else' : 'nothing', 's3://bucket or s3://bucket/prefix')
   if (isComplete && !endpointPattern.test(endpoint))
     fields.report('endpoint', 'something else', 'http://host:port or https://host')
-  const credentials = readCredentials(expansion, fields, text)
+  const credentials = readCredentials(expansion, fields, { region, text })
   // Servers of one's own seldom have a host name for each bucket.
   const forcePathStyle = fields.boolean('forcePathStyle', named !== undefined)
   const maxBytes = fields.integer('maxBytes', limits.artifactBytesMax, 1, limits.artifactBytesCeiling)
@@ -50,11 +51,11 @@ function readS3(expansion: Expansion, fields: Fields): S3Config {
 const urlPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/((?:[\w-][\w.-]*\/)*[\w-][\w.-]*))?\/?$/
 const endpointPattern = /^https?:\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
 
-/** Of the file, else of the environment, else in the file that AWS's own tools read. */
+/** Of the file, else of the environment, else where AWS's own tools look when a request is made. */
 function readCredentials(
   expansion: Expansion,
   fields: Fields,
-  text: (name: string) => string | undefined,
+  { region, text }: { region: string; text(name: string): string | undefined },
 ): S3Credentials {
   const { env } = expansion
   const keys = { accessKeyId: text('accessKeyId'), secretAccessKey: text('secretAccessKey') }
@@ -62,10 +63,7 @@ function readCredentials(
   if ((keys.accessKeyId === undefined) !== (keys.secretAccessKey === undefined))
     fields.report('accessKeyId', 'one key alone', 'accessKeyId and secretAccessKey, or neither')
   const { accessKeyId = env.AWS_ACCESS_KEY_ID, secretAccessKey = env.AWS_SECRET_ACCESS_KEY } = keys
-  if (!accessKeyId || !secretAccessKey) {
-    const file = env.AWS_SHARED_CREDENTIALS_FILE || `${env.HOME ?? ''}/.aws/credentials`
-    return { file, profile: env.AWS_PROFILE || 'default' }
-  }
+  if (!accessKeyId || !secretAccessKey) return awsChain(env, region)
   const sessionToken = keys.accessKeyId === undefined ? env.AWS_SESSION_TOKEN : token
   collectSecrets(expansion, Object.entries({ secretAccessKey, sessionToken: sessionToken ?? '' }))
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }

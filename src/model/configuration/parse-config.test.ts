@@ -382,7 +382,30 @@ test("parseConfig() takes what a bucket's settings leave out from AWS's variable
   assert.deepEqual(parse({}, env).knownSecrets, ['a secret'])
   const fromFile = parse({ artifacts: s3 }, { HOME: '/me', AWS_PROFILE: 'work' }).artifacts
   assert(fromFile !== 'dir')
-  assert.deepEqual(fromFile.credentials, { file: '/me/.aws/credentials', profile: 'work' })
+  const places = { webIdentity: null, container: null, metadata: 'http://169.254.169.254' }
+  const files = { credentials: '/me/.aws/credentials', config: '/me/.aws/config' }
+  assert.deepEqual(fromFile.credentials, { files, profile: 'work', ...places })
+})
+
+test("parseConfig() takes the places in which a cloud hands out keys from AWS's variables", () => {
+  const places = (env: Record<string, string>) => {
+    const { artifacts } = parse({ artifacts: s3 }, env)
+    assert(artifacts !== 'dir' && 'files' in artifacts.credentials)
+    const { webIdentity, container, metadata } = artifacts.credentials
+    return { webIdentity, container, metadata }
+  }
+  const role = { AWS_ROLE_ARN: 'arn:role', AWS_WEB_IDENTITY_TOKEN_FILE: '/token' }
+  const identity = { role: 'arn:role', tokenFile: '/token', session: 'metier' }
+  const sts = 'https://sts.us-east-1.amazonaws.com'
+  assert.deepEqual(places(role).webIdentity, { ...identity, endpoint: sts })
+  const named = { ...role, AWS_ENDPOINT_URL_STS: 'http://sts', AWS_ROLE_SESSION_NAME: 'mine' }
+  assert.deepEqual(places(named).webIdentity, { ...identity, endpoint: 'http://sts', session: 'mine' })
+  const agent = { url: 'http://169.254.170.2/v2/x', token: null, tokenFile: null }
+  assert.deepEqual(places({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/x' }).container, agent)
+  const full = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'https://x', AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: '/t' }
+  assert.deepEqual(places(full).container, { url: 'https://x', token: null, tokenFile: '/t' })
+  assert.equal(places({ AWS_EC2_METADATA_DISABLED: 'true' }).metadata, null)
+  assert.equal(places({ AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://here' }).metadata, 'http://here')
 })
 
 test("parseConfig() keeps quiet about every key that AWS's own tools would find", () => {

@@ -26,6 +26,11 @@ export const artifactLimits = {
   /** How often a request is sent that fails for a reason that may pass, and the first pause. */
   s3TriesMax: 3,
   s3RetryMs: 100,
+  /** Of a place that hands out keys, and of one that may not be there at all. */
+  s3KeysMsMax: 10_000,
+  s3MetadataMsMax: 1000,
+  /** Keys that end sooner are asked for again. */
+  s3KeysRenewMs: 5 * 60 * 1000,
   s3ConnectionsMax: 64,
   /** A page of keys has at most a thousand. */
   s3ListPagesMax: 1000,

@@ -5,7 +5,7 @@
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { limits, pause, type S3Config } from '#model'
-import { keysOf } from './s3-credentials.ts'
+import { openKeys } from './s3-credentials.ts'
 import { isSilent, mayPass, S3Fault } from './s3-error.ts'
 import { piecesOf, readText, sendRequest } from './s3-request.ts'
 import { emptyDigest, signed, uriEncode } from './s3-signature.ts'
@@ -41,10 +41,12 @@ export function openBucket(config: S3Config): Bucket {
     maxSockets: limits.s3ConnectionsMax,
   })
 
+  const keysNow = openKeys(config.credentials)
+
   async function tryOnce({ method, key, query, headers = {}, body, signal }: BucketRequest): Promise<IncomingMessage> {
     const url = addressOf(config, key, query)
     const digest = body?.digest ?? emptyDigest
-    const keys = await keysOf(config.credentials)
+    const keys = await keysNow()
     const all = signed({ method, url, headers, digest }, keys, config.region, new Date())
     const bytes = body?.bytes ?? 0
     const content = bytes === 0 ? {} : { body: body!.open() }
