@@ -52,7 +52,7 @@ export async function startNeo4j(folder: string, jars: string = folder): Promise
   writeFileSync(join(conf, 'neo4j.conf'), configuration(port))
   const java = spawnSync('sh', ['-c', 'command -v java'], { encoding: 'utf8' }).stdout.trim()
   const args = [...javaOptions, '-cp', classPath(jars), entryPoint, `--home-dir=${home}`, `--config-dir=${conf}`]
-  // The launcher's own variable: a test that starts a server again and again asks for a quick start.
+  // Java's own variable: a test that starts a server again and again asks for a quick start.
   const { JDK_JAVA_OPTIONS } = process.env
   startServer(folder, { executable: java, args, ...(JDK_JAVA_OPTIONS && { env: { JDK_JAVA_OPTIONS } }) })
 }

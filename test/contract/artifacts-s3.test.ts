@@ -1,6 +1,7 @@
 /** What only artifacts in S3 can do wrong, on a real server: parts, keys, errors of the network. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { type ArtifactId, limits, newId, type S3Config } from '#model'
@@ -86,6 +87,29 @@ describe('artifacts in S3', { skip: whyNoMinio() }, () => {
           return !String(error).includes(secretAccessKey)
         })
     }
+  })
+
+  test('keys that the agent of a container hands out are good for all of it', async (t) => {
+    const { s3 } = await open(t)
+    const { accessKeyId, secretAccessKey } = s3.credentials as Extract<S3Config['credentials'], { accessKeyId: string }>
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    let asked = 0
+    const agent = createHttpServer((_, response) => {
+      asked++
+      response.end(JSON.stringify({ AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, Expiration: until }))
+    })
+    const port = await new Promise<number>((resolve) => {
+      agent.listen(0, '127.0.0.1', () => resolve((agent.address() as AddressInfo).port))
+    })
+    t.after(() => agent.close())
+    const files = { credentials: '/nowhere', config: '/nowhere' }
+    const container = { url: `http://127.0.0.1:${port}/`, token: null, tokenFile: null }
+    const credentials = { files, profile: 'default', webIdentity: null, container, metadata: null }
+    const artifacts = openArtifacts({ folder: temporaryFolder(t), s3: { ...s3, credentials } })
+    const bytes = randomBytes(1000)
+    const { path } = await artifacts.put(input({}, bytes))
+    assert.deepEqual(await collect((await artifacts.get(path))!.content), bytes)
+    assert.equal(asked, 1, 'they are kept until they end')
   })
 
   test('a bucket that is not there is told as such', async (t) => {

@@ -102,7 +102,9 @@ test('openKeys() asks the agent of a container with its token, and again before 
   now += hour - 4 * 60_000
   assert.equal((await keys()).accessKeyId, 'TWO', 'they hold for four minutes more')
   now += 5 * 60_000
-  await assert.rejects(keys(), { code: 'AccessDenied', message: /answers 404/ })
+  await assert.rejects(keys(), { code: 'AccessDenied', message: /answers 404$/ })
+  answers['GET /keys'] = 'hush-hush'
+  await assert.rejects(keys(), { code: 'AccessDenied', message: /the answer is no JSON$/ })
   assert.equal(
     (await openKeys({ ...chain, container: { ...container, url: 'https://127.0.0.1:1/' } })().catch((e) => e)).code,
     'ConnectionLost',

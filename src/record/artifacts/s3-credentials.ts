@@ -4,10 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { AppError, type AwsChain, limits, type S3Credentials } from '#model'
 import type { Keys } from './s3-signature.ts'
-import { ofContainer, ofMetadata, ofWebIdentity, parseKeys } from './s3-temporary-keys.ts'
-
-/** Keys that expire are kept until then; those of a file are read again for each request. */
-export type FoundKeys = { keys: Keys; expires?: number }
+import { type FoundKeys, ofContainer, ofMetadata, ofWebIdentity, parseKeys } from './s3-temporary-keys.ts'
 
 /** Keys, or why there are none in this place; null where it is not in use. */
 type Place = (chain: AwsChain) => Promise<FoundKeys | string | null>

@@ -1,9 +1,12 @@
 /** Keys that are handed out for a while, to what runs in a cloud. */
 import { readFile } from 'node:fs/promises'
 import { type AwsChain, limits } from '#model'
-import type { FoundKeys } from './s3-credentials.ts'
 import { S3Fault } from './s3-error.ts'
+import type { Keys } from './s3-signature.ts'
 import { textOf } from './s3-xml.ts'
+
+/** Keys that expire are kept until then; those of a file are read again for each request. */
+export type FoundKeys = { keys: Keys; expires?: number }
 
 /** A token of the cluster, exchanged for keys by AWS's token service. */
 export async function ofWebIdentity({ webIdentity }: AwsChain): Promise<FoundKeys | null> {
