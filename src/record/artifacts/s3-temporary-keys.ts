@@ -36,10 +36,10 @@ export async function ofContainer({ container }: AwsChain): Promise<FoundKeys | 
   return parseKeys(await ask(url, { headers }), 'Token')
 }
 
-/** As AWS's own tools hold it: over plain HTTP only where nobody else can answer. */
+/** As in AWS's own tools: plain HTTP only to an address of this machine. */
 const agentHosts = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/
 
-/** Of a virtual machine's role. Anywhere else nobody answers, which is no failure. */
+/** Of a virtual machine's role. On any other machine the address is silent: no failure. */
 export async function ofMetadata({ metadata }: AwsChain): Promise<FoundKeys | string> {
   if (metadata === null) return 'the metadata service of EC2 is not to be asked'
   const roles = `${metadata}/latest/meta-data/iam/security-credentials/`
