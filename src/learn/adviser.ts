@@ -6,8 +6,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Attention, AttentionReport } from '#learn/attention'
-import { argumentsOfRun, type Capability } from '#learn/capabilities'
-import { type Edge, type Example, type Knowledge, type PastRun, type Shape, unjudged } from '#learn/graph'
+import type { Capability } from '#learn/capabilities'
+import { type Edge, type Example, type Knowledge, type PastRun, unjudged } from '#learn/graph'
 import {
   bindArguments,
   type Calibration,
@@ -23,11 +23,15 @@ import {
   openPastIntents,
   outcomesOf,
   type PastIntent,
+  type PastIntents,
   readIntent,
   recallIntent,
-  type ToolHabit,
+  type Unmatched,
+  unmatchedIn,
 } from '#learn/intents'
 import { type Json, type JsonObject, LruCache, limits } from '#model'
+import { argumentsOfRuns, makeOffers, newestOf, type Offers, servedBy, usesOf } from './offers.ts'
+import { openWordings, toolsDone } from './wordings.ts'
 
 /** Who asks: of which subject, and which servers are configured for them. */
 export type Asker = { subject: string | null; servers: ReadonlySet<string> }
@@ -36,6 +40,8 @@ export type Recalled = {
   capability: Capability
   /** The probability that the intent is one of its intents with other values. */
   likeness: number
+  /** What the intent says beyond those: with any of it, another wish may be meant. */
+  unmatched: Unmatched
   args: JsonObject
   missing: string[]
   uses: { runs: number; successes: number; confidence: number }
@@ -45,9 +51,10 @@ type Foresight = Foreseen & { confidence: number; recalled: Recalled | null }
 
 const recentRunsMax = 20
 const recentMs = 3_600_000
-const habitIntentsMax = 8
 const failedShareMin = 0.5
 const failedTriesMin = 3
+
+const unlike: Unmatched = { words: [], lacking: [], share: 1 }
 
 const nothing: Knowledge = {
   runs: [],
@@ -78,6 +85,7 @@ export class Adviser {
   readonly #now: () => number
   #seen = { n: -1, count: 0 }
   #past = openPastIntents()
+  #wordings = openWordings()
   readonly #offers = new WeakMap<Knowledge, Map<string, Offers>>()
   readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(16)
 
@@ -109,9 +117,7 @@ export class Adviser {
     const known = this.#follow()
     const servers = new Set(known.capabilities().flatMap((capability) => capability.servers))
     const { habits } = this.#offersOf(known, { subject: null, servers })
-    const visible = openPastIntents(
-      known.runs.filter((run) => this.#isVisible({ subject: null, servers }, run.subject)),
-    )
+    const visible = this.#visibleTo({ subject: null, servers }, known)
     return calibrationOf([...outcomesOf(visible, habits)])
   }
 
@@ -123,12 +129,16 @@ export class Adviser {
     const likeness = new Map(near.map(({ id, confidence }) => [id, confidence]))
     const likenessOf = ({ name }: Capability) => likeness.get(name) ?? 0
     const ordered = [...capabilities].sort((left, right) => likenessOf(right) - likenessOf(left))
-    return ordered.map((capability) => {
-      const own = capability.subject === asker.subject ? argumentsOfRuns(shapes.get(capability.shape), capability) : []
-      const bound = bindArguments(intent, capability.parametersSchema, own, args)
+    const recalled = ordered.map((capability) => {
+      const isOwn = capability.subject === asker.subject
+      const past = argumentsOfRuns(shapes.get(capability.shape), capability)
+      const bound = bindArguments(intent, capability.parametersSchema, isOwn ? past : [], args)
       const uses = usesOf(known, capability, shapes.get(capability.shape)?.count)
-      return { capability, likeness: likenessOf(capability), ...bound, uses }
+      const isLike = likenessOf(capability) > 0
+      const unmatched = isLike ? unmatchedIn(intent, bound.args, servedBy(capability, past, this.#wordings)) : unlike
+      return { capability, likeness: likenessOf(capability) * unmatched.share, unmatched, ...bound, uses }
     })
+    return recalled.sort((left, right) => right.likeness - left.likeness)
   }
 
   /** The tools that an intent will need, and the capability that it recalls. */
@@ -136,9 +146,15 @@ export class Adviser {
     const known = this.#follow()
     const fitted = await this.#confidenceFor(known, asker)
     const foreseen = foresee(intent, this.#past, this.#offersOf(known, asker).habits, this.#accepts(asker))
-    const isMeant = ({ capability }: Recalled) => capability.name === foreseen.habit
-    const recalled = this.recall(intent, asker, args).find(isMeant) ?? null
-    return { ...foreseen, confidence: fitted.of(foreseen), recalled }
+    const found = this.recall(intent, asker, args)
+    const recalled = found.find(({ capability }) => capability.name === foreseen.habit) ?? null
+    const tools = new Set(foreseen.tools)
+    const doesThese = ({ capability }: Recalled) =>
+      new Set(Object.keys(capability.tools)).symmetricDifference(tools).size === 0
+    // A home that was asked for no more than its habits shows nothing of those who ask for more.
+    const share = (recalled ?? found.find(doesThese))?.unmatched.share ?? 1
+    const confidence = fitted.of(foreseen) * share
+    return { ...foreseen, confidence, recalled }
   }
 
   /** Values that a tool was called with, and the intents of those runs. */
@@ -176,15 +192,26 @@ export class Adviser {
     const last = runs.at(-1)?.n ?? -1
     if (last < this.#seen.n || runs.length < this.#seen.count) {
       this.#past = openPastIntents()
+      this.#wordings = openWordings()
       this.#seen = { n: -1, count: 0 }
     }
-    if (last > this.#seen.n) for (const run of runsAfter(runs, this.#seen.n)) this.#past.add(run)
+    if (last > this.#seen.n) for (const run of runsAfter(runs, this.#seen.n)) this.#add(run, known)
     this.#seen = { n: last, count: runs.length }
     return known
   }
 
+  #add(run: PastRun, known: Knowledge): void {
+    this.#past.add(asDone(run, known))
+    this.#wordings.add(run)
+  }
+
   #isVisible(asker: Asker, subject: string | null): boolean {
     return this.#isShared || subject === asker.subject
+  }
+
+  #visibleTo(asker: Asker, known: Knowledge): PastIntents {
+    const runs = known.runs.filter((run) => this.#isVisible(asker, run.subject))
+    return openPastIntents(runs.map((run) => asDone(run, known)))
   }
 
   #accepts(asker: Asker): (past: PastIntent) => boolean {
@@ -209,7 +236,7 @@ export class Adviser {
     const found = this.#confidences.get(key)
     const step = count < fewRuns ? stepOfFew : stepOfMany
     if (found !== undefined && count >= found.count && count < found.count + step) return found.fitted
-    const visible = openPastIntents(known.runs.filter((run) => this.#isVisible(asker, run.subject)))
+    const visible = this.#visibleTo(asker, known)
     const outcomes: Outcome[] = []
     let began = performance.now()
     for (const outcome of outcomesOf(visible, this.#offersOf(known, asker).habits)) {
@@ -231,6 +258,8 @@ export const noAdviser: Adviser = new Adviser({
   now: Date.now,
 })
 
+const asDone = (run: PastRun, known: Knowledge): PastRun => ({ ...run, tools: toolsDone(run.tools, known) })
+
 /** They are in the order of `n`. */
 function runsAfter(runs: readonly PastRun[], n: number): readonly PastRun[] {
   return runs.slice(runs.findLastIndex((run) => run.n <= n) + 1)
@@ -239,42 +268,7 @@ function runsAfter(runs: readonly PastRun[], n: number): readonly PastRun[] {
 const isThere = (tool: string, { servers }: Asker) =>
   tool.startsWith('cap:') || servers.has(tool.slice(0, tool.indexOf(':')))
 
-function newestOf(known: Knowledge, isOffered: (capability: Capability) => boolean): Capability[] {
-  const newest = new Map<string, Capability>()
-  for (const capability of known.capabilities().filter(isOffered)) {
-    const { version = 0 } = newest.get(capability.name) ?? {}
-    if (capability.version > version) newest.set(capability.name, capability)
-  }
-  return [...newest.values()]
-}
-
 const keyOf = ({ subject, servers }: Asker) => `${subject ?? ''} ${[...servers].sort().join()}`
-
-type Offers = { capabilities: readonly Capability[]; habits: ToolHabit[]; shapes: Map<string, Shape> }
-
-function makeOffers(known: Knowledge, capabilities: readonly Capability[]): Offers {
-  const shapes = new Map(known.shapes().map((shape) => [shape.digest, shape]))
-  const habits = capabilities.map(({ name, intent, shape, tools }): ToolHabit => {
-    const runs = shapes.get(shape)?.runs.filter(({ ok }) => ok) ?? []
-    const intents = [...new Set([intent, ...runs.map((run) => run.intent)])].slice(-habitIntentsMax)
-    return { id: name, tools: Object.keys(tools), intents: intents.map((text) => readIntent(clipped(text))) }
-  })
-  return { capabilities, habits, shapes }
-}
-
-/** With which arguments the runs that taught a capability would have called it. */
-function argumentsOfRuns(shape: Shape | undefined, capability: Capability): { intent: string; args: Json }[] {
-  const runs = shape?.runs.filter(({ ok }) => ok) ?? []
-  return runs.map((run) => ({ intent: run.intent, args: argumentsOfRun(run, capability) }))
-}
-
-/** Runs of its shape went well; one that never failed is not sure to go well: (s + 1) / (n + 2). */
-function usesOf(known: Knowledge, { name, version, runs }: Capability, taught = runs.length) {
-  const uses = known.usesOf(name, version)
-  const successes = taught + uses.filter(({ success }) => success).length
-  const count = taught + uses.length
-  return { runs: count, successes, confidence: Math.round((1000 * (successes + 1)) / (count + 2)) / 1000 }
-}
 
 function recentTools(runs: readonly PastRun[], { subject }: Asker, now: number): string[] {
   const own: string[] = []

@@ -104,3 +104,31 @@ test('a speculated call that is not safe to repeat asks, whatever the rules of t
   const written = { intent: 'put 11 more apples in', implementation: { type: 'code', code: addCode } }
   assert.equal((await verbs.execute({ ...written, args: { key: 'apples', by: 11 } }, caller)).status, 'done')
 })
+
+test('an intent that says more than a habit, or the opposite of it, runs nothing and is less sure', async (t) => {
+  const space = workspace(t, { config: { speculate: { minConfidence: 0.01 } } })
+  const verbs = await openSpace(space)
+  await practise(verbs)
+  const before = done(space, 'add').length
+  const shareOf = async (intent: string) => {
+    const { candidates } = await verbs.why(intent, caller)
+    return candidates.find(({ id }) => id === 'cap:more_apples')?.score ?? 0
+  }
+  const plain = await shareOf('put 9 more apples into the basket')
+  for (const intent of [
+    'put 9 more apples into the basket and empty the shelf',
+    'put 9 more apples into the basket, then sell it',
+    'put 9 more apples into the basket unless it is full',
+  ]) {
+    const { status, suggestion } = await verbs.execute({ intent, args: { key: 'apples', by: 9 } }, caller)
+    assert.equal(status, 'suggested', intent)
+    assert.match(suggestion!.warnings.join(' '), /was never asked for with: .* It does what it did before/, intent)
+    const { decision, reason } = await verbs.why(intent, caller)
+    assert.match(`${decision} ${reason}`, /^suggest cap:.*never asked for with/, intent)
+    assert.ok((await shareOf(intent)) <= 0.55 * plain, intent)
+  }
+  const opposite = 'do not put 9 more apples into the basket'
+  assert.equal((await verbs.execute({ intent: opposite, args: { key: 'apples', by: 9 } }, caller)).status, 'suggested')
+  assert.ok((await shareOf(opposite)) <= 0.55 * plain)
+  assert.equal(done(space, 'add').length, before)
+})

@@ -43,10 +43,9 @@ function decisionOf(found: Awaited<ReturnType<typeof suggest>>, minConfidence: n
     const reason = `All its parameters are bound, and its confidence ${confidence} reaches ${minConfidence}.`
     return { decision: `run ${id}`, reason }
   }
-  const { tasks, confidence, rationale, capability } = found
+  const { tasks, confidence, rationale, capability, warnings } = found
   const what = tasks.map(({ tool }) => tool).join(', ') || 'nothing'
-  const open =
-    capability === undefined || capability.missing.length === 0 ? '' : ` Missing: ${capability.missing.join(', ')}.`
+  const open = capability === undefined || warnings.length === 0 ? '' : ` ${warnings.join(' ')}`
   const bound = minConfidence === null ? 'Nothing runs by itself here.' : `To run by itself it needs ${minConfidence}.`
   return { decision: `suggest ${what}`, reason: `${rationale} Confidence ${confidence}. ${bound}${open}` }
 }

@@ -16,6 +16,7 @@ export {
   outcomesOf,
   type ToolHabit,
 } from './foresee.ts'
-export { openPastIntents, type PastIntent } from './past-intents.ts'
+export { openPastIntents, type PastIntent, type PastIntents } from './past-intents.ts'
 export { type Hints, hintsOf, historyVotes, joinParts, type RankParts } from './rank-history.ts'
 export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
+export { type Served, type Unmatched, unmatchedIn } from './unmatched.ts'

@@ -36,6 +36,7 @@ export const learnLimits = {
   flowPartCharactersMax: 10_000,
   /** Past runs that are kept in memory, and literals and runs of one shape. */
   learnRunsMax: 100_000,
+  learnWordingsMax: 5000,
   shapeRunsMax: 20,
   shapeLiteralsMax: 200,
   shapeRunCharactersMax: 4000,

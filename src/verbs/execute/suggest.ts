@@ -32,7 +32,8 @@ export async function suggest(parts: SuggestParts, asked: Asked): Promise<Sugges
     // Its tools may be right while another procedure is meant.
     const sureness = Math.min(confidence, recalled.likeness)
     const isSure = minConfidence !== null && sureness >= minConfidence
-    if (isSure && recalled.missing.length === 0) {
+    const { words, lacking } = recalled.unmatched
+    if (isSure && recalled.missing.length + words.length + lacking.length === 0) {
       const id = `cap:${name}@${version}`
       return { id, args: recalled.args, capability: { id: `cap:${name}`, version, confidence: rounded(sureness) } }
     }
@@ -55,7 +56,7 @@ async function toolsOf(catalog: Catalog, ids: readonly string[]): Promise<Tool[]
 async function capabilitySuggestion(
   parts: SuggestParts,
   { intent, asker }: Asked,
-  { capability, args, missing, uses }: Recalled,
+  { capability, args, missing, unmatched, uses }: Recalled,
   confidence: number,
 ): Promise<Suggestion> {
   const id = `cap:${capability.name}`
@@ -68,10 +69,18 @@ async function capabilitySuggestion(
     dependencyPaths: [],
     toolSchemas: schemasOf(parts, tools, asker),
     alternatives: others.map((other) => `cap:${other.capability.name}`).filter((other) => other !== id),
-    warnings: missing.map((name) => `The intent does not say "${name}": give it in args.`),
+    warnings: [
+      ...missing.map((name) => `The intent does not say "${name}": give it in args.`),
+      ...(unmatched.words.length === 0 ? [] : [beyond(id, unmatched.words)]),
+    ],
     capability: { id, args, missing },
   }
 }
+
+const wordsShownMax = 5
+
+const beyond = (id: string, words: readonly string[]) =>
+  `"${id}" was never asked for with: ${words.slice(0, wordsShownMax).join(', ')}. It does what it did before, and no more.`
 
 function graphSuggestion(parts: SuggestParts, asked: Asked, tools: Tool[], confidence: number): Suggestion {
   const { intent, asker, args } = asked

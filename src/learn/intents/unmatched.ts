@@ -1,0 +1,127 @@
+/**
+ * What an intent says that none of the intents of a habit said: another wish beside the old one, a
+ * condition, a negation, another object. Likeness hardly sees one word among ten that are the same,
+ * and it is the one that matters. So whatever is not known from them is unmatched, in any language
+ * and spelling; only forms of politeness and a few prepositions may come and go.
+ */
+import { stemOf } from '#catalog'
+import { isValueLike, plainWord, wordsOf } from '#learn/text'
+import { isObject, type Json, limits } from '#model'
+
+/** An intent that the habit served, with the arguments that it then had; null where not known. */
+export type Served = { intent: string; args: Json | null }
+
+/**
+ * `words` are those that nothing explains, `lacking` the stems that every intent of the habit has
+ * and this one has not, `share` how far it still holds that the habit and nothing else is meant.
+ */
+export type Unmatched = { words: string[]; lacking: string[]; share: number }
+
+const shareOf = { word: 0.9, lacking: 0.7, clause: 0.5 }
+const wordsCountedMax = 4
+
+export function unmatchedIn(intent: string, args: Json, served: readonly Served[]): Unmatched {
+  const known = served.map(tellingStemsOf)
+  const stems = new Set(known.flatMap((one) => [...one]))
+  const words = readWords(intent)
+  const clauses = clausesOf(withoutValues(words, valuesIn(args, intent, longestValues(served))))
+  const turns = turnsOf(words)
+  const isTurned = !served.some((one) => turnsOf(readWords(one.intent)) === turns)
+  const isBeyond = (word: string) => !stems.has(stemOf(word)) || (isTurned && turns.split(' ').includes(word))
+  const beyond = clauses.map((clause) => clause.filter(isBeyond))
+  const found = [...new Set(beyond.flat())]
+  const said = new Set(words.map(stemOf))
+  const [first = new Set<string>(), ...others] = known
+  const lacking = [...first].filter((stem) => others.every((one) => one.has(stem)) && !said.has(stem))
+  const matched = clauses.map((clause, at) => clause.length - beyond[at]!.length)
+  const main = matched.indexOf(Math.max(...matched))
+  const isAnother = isTurned || beyond.some((clause, at) => at !== main && clause.length > 0)
+  const share =
+    shareOf.word ** Math.min(wordsCountedMax, found.length) *
+    (lacking.length > 0 ? shareOf.lacking : 1) *
+    (isAnother ? shareOf.clause : 1)
+  return { words: found, lacking, share }
+}
+
+/** Words that turn a wish into another one, wherever they stand. */
+const turning = new Set(
+  `not never no cannot dont stop avoid without except instead unless only if whether undo cancel reverse`.split(/\s+/),
+)
+/** Where another wish may begin. */
+const breaks = new Set(['and', 'then', 'but', 'also', 'plus', 'so', 'or', ',', ';', '.', '&', '+'])
+/** May come and go; a value that was taken out is a quotation mark. */
+const quiet = new Set([
+  ...`a an the of to in on for at from by with as our my your us me it its please kindly thanks thank hi hello hey`.split(
+    ' ',
+  ),
+  ...`! ? : " ' “ ” „ ( ) [ ] - – — …`.split(' '),
+])
+/** Said to the one who is asked. */
+const polite = new Set(['could you', 'can you', 'would you', 'will you', 'thank you'])
+
+const isTurning = (word: string) => turning.has(word) || word.endsWith("n't")
+const turnsOf = (words: readonly string[]) => [...new Set(words.filter(isTurning))].sort().join(' ')
+
+/** As they are compared; the point at the end of a sentence is a word of its own. */
+function readWords(text: string, isKept: (word: string, at: number) => boolean = () => true): string[] {
+  const all = wordsOf(text.slice(0, limits.learnIntentCharactersMax).replaceAll('’', "'"))
+  return all.filter(isKept).flatMap((word) => {
+    const plain = plainWord(word).replace(/:+$/, '')
+    if (plain === '') return [word]
+    return word.endsWith('.') ? [plain, '.'] : [plain]
+  })
+}
+
+function tellingStemsOf({ intent, args }: Served): Set<string> {
+  const isWord = (word: string, at: number) => !isValueLike(at === 0 ? word.toLowerCase() : word)
+  const words = args === null ? readWords(intent, isWord) : withoutValues(readWords(intent), valuesIn(args, intent))
+  return new Set(clausesOf(words).flat().map(stemOf))
+}
+
+/** The telling words of each clause. */
+function clausesOf(words: readonly string[]): string[][] {
+  const clauses: string[][] = [[]]
+  for (const [at, word] of words.entries()) {
+    const isPolite = polite.has(`${word} ${words[at + 1]}`) || polite.has(`${words[at - 1]} ${word}`)
+    if (breaks.has(word)) clauses.push([])
+    else if (!isPolite && !quiet.has(word)) clauses.at(-1)!.push(word)
+  }
+  return clauses
+}
+
+/**
+ * The words of each argument. One that is longer than any before it may have swallowed another
+ * wish: it is no value here, unless it stands in quotes or such texts are usual.
+ */
+function valuesIn(args: Json, intent: string, longest?: ReadonlyMap<string, number>): string[][] {
+  if (!isObject(args)) return []
+  return Object.entries(args).flatMap(([name, value]) => {
+    if (typeof value !== 'string' && typeof value !== 'number') return []
+    const words = readWords(String(value))
+    const most = longest?.get(name) ?? words.length
+    const isPlain = !words.some((word) => breaks.has(word) || isTurning(word))
+    const isUsual = words.length <= (most >= 3 && isPlain ? 2 * most : most)
+    const isQuoted = ['""', '“”', "''"].some(([left, right]) => intent.includes(`${left}${value}${right}`))
+    return words.length > 0 && (isUsual || isQuoted) ? [words] : []
+  })
+}
+
+function longestValues(served: readonly Served[]): Map<string, number> {
+  const longest = new Map<string, number>()
+  for (const { args } of served) {
+    for (const [name, value] of Object.entries(isObject(args) ? args : {})) {
+      longest.set(name, Math.max(longest.get(name) ?? 0, readWords(String(value)).length))
+    }
+  }
+  return longest
+}
+
+/** Each value is taken out once: said again, it is said of something else. */
+function withoutValues(words: readonly string[], values: readonly (readonly string[])[]): string[] {
+  let open = [...words]
+  for (const value of values.toSorted((left, right) => right.length - left.length)) {
+    const at = open.findIndex((_, start) => value.every((word, index) => open[start + index] === word))
+    if (at >= 0) open = open.toSpliced(at, value.length, '"')
+  }
+  return open
+}

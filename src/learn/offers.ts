@@ -1,0 +1,68 @@
+/**
+ * The capabilities that are offered to an asker: the newest version of each, the intents that each
+ * served and with which arguments, and how it did.
+ */
+import { argumentsOfRun, type Capability } from '#learn/capabilities'
+import type { Knowledge, Shape } from '#learn/graph'
+import { bindArguments, clipped, readIntent, type Served, type ToolHabit, unmatchedIn } from '#learn/intents'
+import type { Json } from '#model'
+import type { openWordings } from './wordings.ts'
+
+const habitIntentsMax = 8
+/** Below it, what is said beyond the known words may be another wish. */
+const wordingShareMin = 0.5
+
+export type Offers = { capabilities: readonly Capability[]; habits: ToolHabit[]; shapes: Map<string, Shape> }
+
+export function makeOffers(known: Knowledge, capabilities: readonly Capability[]): Offers {
+  const shapes = new Map(known.shapes().map((shape) => [shape.digest, shape]))
+  const habits = capabilities.map(({ name, intent, shape, tools }): ToolHabit => {
+    const runs = shapes.get(shape)?.runs.filter(({ ok }) => ok) ?? []
+    const intents = [...new Set([intent, ...runs.map((run) => run.intent)])].slice(-habitIntentsMax)
+    return { id: name, tools: Object.keys(tools), intents: intents.map((text) => readIntent(clipped(text))) }
+  })
+  return { capabilities, habits, shapes }
+}
+
+/** With which arguments the runs that taught a capability would have called it. */
+export function argumentsOfRuns(shape: Shape | undefined, capability: Capability): { intent: string; args: Json }[] {
+  const runs = shape?.runs.filter(({ ok }) => ok) ?? []
+  return runs.map((run) => ({ intent: run.intent, args: argumentsOfRun(run, capability) }))
+}
+
+/** Runs of its shape went well; one that never failed is not sure to go well: (s + 1) / (n + 2). */
+export function usesOf(known: Knowledge, { name, version, runs }: Capability, taught = runs.length) {
+  const uses = known.usesOf(name, version)
+  const successes = taught + uses.filter(({ success }) => success).length
+  const count = taught + uses.length
+  return { runs: count, successes, confidence: Math.round((1000 * (successes + 1)) / (count + 2)) / 1000 }
+}
+
+export function newestOf(known: Knowledge, isOffered: (capability: Capability) => boolean): Capability[] {
+  const newest = new Map<string, Capability>()
+  for (const capability of known.capabilities().filter(isOffered)) {
+    const { version = 0 } = newest.get(capability.name) ?? {}
+    if (capability.version > version) newest.set(capability.name, capability)
+  }
+  return [...newest.values()]
+}
+
+/**
+ * The intents that a capability served: those of the runs that taught it, and those that it was
+ * used for since, where they said hardly more than was known. One for which something else was done
+ * as well says more than it did.
+ */
+export function servedBy(
+  { name, subject, intent, parametersSchema }: Capability,
+  past: { intent: string; args: Json }[],
+  wordings: ReturnType<typeof openWordings>,
+): Served[] {
+  const taught: Served[] = past.filter((one) => wordings.isWhole(one.intent, subject))
+  if (taught.length === 0) return [{ intent, args: null }]
+  const used = wordings.of(name, subject).flatMap((text): Served[] => {
+    const { args, missing } = bindArguments(text, parametersSchema, past)
+    const isKnown = missing.length === 0 && unmatchedIn(text, args, taught).share > wordingShareMin
+    return isKnown && wordings.isWhole(text, subject) ? [{ intent: text, args }] : []
+  })
+  return [...taught, ...used]
+}
