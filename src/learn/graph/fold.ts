@@ -128,8 +128,14 @@ function countPath(rows: Rows, path: readonly Passed[], counted: ReadonlySet<str
   }
   for (const [id, stats] of counts) {
     stats.runs += 1
-    for (const other of together) if (other !== id) stats.with[other] = (stats.with[other] ?? 0) + 1
-    stats.with = mostFrequent(stats.with, limits.learnWithMax)
+    let isNew = false
+    for (const other of together) {
+      if (other === id) continue
+      const count = stats.with[other]
+      stats.with[other] = (count ?? 0) + 1
+      isNew ||= count === undefined
+    }
+    if (isNew) stats.with = mostFrequent(stats.with, limits.learnWithMax)
     rows.put('tool', id, stats)
   }
 }

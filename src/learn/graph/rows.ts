@@ -40,7 +40,7 @@ export class Rows {
   readonly #put: StatementSync
   readonly #move: StatementSync
   /** Rows as this process has read or written them, while no other has moved the position. */
-  readonly #seen = new Map<string, Seen>()
+  readonly #seen = Object.fromEntries(rowKinds.map((kind) => [kind, new Map()])) as Record<RowKind, Map<string, Seen>>
   #seenAt = 0
   readonly #dirty = new Set<Seen>()
   /** The number of the home's event that is being folded. */
@@ -60,9 +60,9 @@ export class Rows {
 
   /** What was there before is not read for it. */
   put(kind: RowKind, key: string, value: object): void {
-    const name = nameOf(kind, key)
-    const row: Seen = this.#seen.get(name) ?? { kind, key, value: undefined, n: null }
-    this.#seen.set(name, row)
+    const seen = this.#seen[kind]
+    const row: Seen = seen.get(key) ?? { kind, key, value: undefined, n: null }
+    seen.set(key, row)
     this.#change(row, value)
   }
 
@@ -83,12 +83,11 @@ export class Rows {
   }
 
   #known(kind: RowKind, key: string): Seen {
-    const name = nameOf(kind, key)
-    const found = this.#seen.get(name)
+    const found = this.#seen[kind].get(key)
     if (found !== undefined) return found
     const text = this.#get.get(kind, key)?.value
     const row = { kind, key, value: typeof text === 'string' ? JSON.parse(text) : undefined, n: null }
-    if (this.#database.isTransaction) this.#seen.set(name, row)
+    if (this.#database.isTransaction) this.#seen[kind].set(key, row)
     return row
   }
 
@@ -125,7 +124,7 @@ export class Rows {
     let isMoved = false
     this.#commit(() => {
       const from = this.position()
-      if (from.seq !== this.#seenAt || this.#seen.size > limits.learnRowsCachedMax) this.#seen.clear()
+      if (from.seq !== this.#seenAt || this.#seenCount() > limits.learnRowsCachedMax) this.#forget()
       const to = step(from, (n) => {
         this.#n = n
       })
@@ -140,7 +139,7 @@ export class Rows {
   /** Empties everything, and begins with these rows. */
   reset(rows: readonly StoredRow[], position: Position): void {
     this.#database.exec('BEGIN IMMEDIATE')
-    this.#seen.clear()
+    this.#forget()
     this.#commit(() => {
       this.#database.exec('DELETE FROM row; DELETE FROM attention')
       for (const { kind, key, value, n } of rows) this.#write(kind, key, value, n)
@@ -188,7 +187,7 @@ export class Rows {
       work()
       this.#database.exec('COMMIT')
     } catch (error) {
-      this.#seen.clear()
+      this.#forget()
       this.#dirty.clear()
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       throw error
@@ -199,7 +198,7 @@ export class Rows {
     for (const row of this.#dirty) {
       this.#write(row.kind, row.key, row.value ?? null, row.n!)
       // One for each run: it is not asked for again.
-      if (row.kind === 'run' || row.kind === 'use') this.#seen.delete(nameOf(row.kind, row.key))
+      if (row.kind === 'run' || row.kind === 'use') this.#seen[row.kind].delete(row.key)
     }
     this.#dirty.clear()
   }
@@ -208,12 +207,18 @@ export class Rows {
     this.#put.run(kind, key, value === null ? null : JSON.stringify(value), n)
   }
 
+  #seenCount(): number {
+    return rowKinds.reduce((sum, kind) => sum + this.#seen[kind].size, 0)
+  }
+
+  #forget(): void {
+    for (const kind of rowKinds) this.#seen[kind].clear()
+  }
+
   #moveTo({ seq, n, hash }: Position): void {
     this.#move.run(seq, n, hash)
   }
 }
-
-const nameOf = (kind: RowKind, key: string) => `${kind}\0${key}`
 
 /** Nothing is lost with it: what it held is read from the record again. */
 function openDatabase(file: string, log: (line: string) => void): DatabaseSync {

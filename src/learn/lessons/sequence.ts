@@ -8,12 +8,15 @@ type CallInterval = { id: string; start: number; end: number }
 
 export function sequenceEdges(calls: readonly CallInterval[]): { from: string; to: string }[] {
   const byStart = [...calls].sort((a, b) => a.start - b.start || a.end - b.end)
-  return byStart.flatMap((later) => {
-    const before = byStart.filter((call) => call !== later && isBefore(call, later))
-    // A call follows from another one exactly where a third fits between them.
-    const latestStart = Math.max(...before.map(({ start }) => start))
-    return before.filter(({ end }) => end > latestStart).map(({ id }) => ({ from: id, to: later.id }))
-  })
+  const edges: { from: string; to: string }[] = []
+  for (const later of byStart) {
+    // A call follows from another one exactly where no third fits between them.
+    let latestStart = Number.NEGATIVE_INFINITY
+    for (const call of byStart) if (isBefore(call, later)) latestStart = Math.max(latestStart, call.start)
+    for (const call of byStart)
+      if (call.end > latestStart && isBefore(call, later)) edges.push({ from: call.id, to: later.id })
+  }
+  return edges
 }
 
 /** Two calls of no length at the same instant are neither before nor after each other. */

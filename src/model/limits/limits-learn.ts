@@ -56,7 +56,7 @@ export const learnLimits = {
   learnReadCharactersMax: 16 * 1024 * 1024,
   /** About how long one step of the fold may take. */
   learnStepMs: 8,
-  learnStepAloneMs: 80,
+  learnStepAloneMs: 250,
   /** A process whose event loop has more to do than this folds for such a share of its CPU time. */
   learnBusyPercent: 30,
   learnBusySharePercent: 1,
