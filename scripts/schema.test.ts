@@ -44,7 +44,7 @@ const right: object[] = [
   },
   { sandbox: { minTier: 'gvisor', engine: 'v8', outbound: ['example.org:443'] } },
   {
-    budget: { calls: 1, wallMs: 1, bytes: 1 },
+    budget: { calls: 1, wallMs: 1, bytes: 1, tokens: null, cost: 0.5, deadlineMs: null },
     record: { retentionDays: null, secrets: ['sk-[a-z]+'], operations: false },
   },
   { http: { auth: 'oauth', issuer: 'https://issuer.example', audience: 'a', scope: 'a b', url: 'https://m.example' } },
@@ -97,6 +97,7 @@ const wrong: object[] = [
   { policy: { rules: [{ then: 'allow', args: { path: 'x' } }] } },
   { sandbox: { minTier: 'none' } },
   { budget: { calls: 0 } },
+  { budget: { cost: -0.5 } },
   { record: { retentionDays: 0 } },
   { record: { operations: 'no' } },
   { http: { port: 70_000 } },

@@ -15,7 +15,7 @@ export type PlanRequest = {
   tokens?: number
 }
 
-export async function newPlan(request: PlanRequest, { agent, providers }: Config): Promise<AgentPlan> {
+export async function newPlan(request: PlanRequest, { agent, providers, budget }: Config): Promise<AgentPlan> {
   const model = request.model ?? agent.model
   if (model === null) {
     const details = 'give --model anthropic:NAME, openai:NAME or compatible:NAME@URL, or set agent.model'
@@ -36,7 +36,8 @@ export async function newPlan(request: PlanRequest, { agent, providers }: Config
     workspace: await folderAt(request.workspace),
     tools: agent.tools,
     maxSteps: request.maxSteps ?? agent.maxSteps,
-    tokens: request.tokens ?? agent.tokens,
+    // What a request may use is what is left of the tighter of the two.
+    tokens: Math.min(request.tokens ?? agent.tokens, budget.tokens ?? Number.POSITIVE_INFINITY),
   }
   return readPlan(plan)
 }

@@ -66,9 +66,12 @@ function utterancePart(view: SessionView, one: Said, before: number | undefined)
 }
 
 /** What it thinks and wants done, in the order in which that happens; then the answer as it was. */
-function answerPart({ plan }: SessionView, { text, does }: Said): string {
+function answerPart({ plan }: SessionView, { text, does, payload_ref }: Said): string {
   const reading = plan.protocol === 'rebound' ? readRebound(text) : readToolCode(text)
-  const whole = folded('the answer as it came', text)
+  const refs = Object.entries(payload_ref ?? {}).map(
+    ([what, { n, member, sha256 }]) => `the raw ${what}: "${member}" of event ${n}, ${sha256}`,
+  )
+  const whole = folded('the answer as it came', [text, ...refs].join('\n\n'))
   if (reading.kind === 'mistake') return `<p>${escaped(does)}</p>${whole}`
   const thought = reading.thought === '' ? '' : `<p>${escaped(reading.thought)}</p>`
   const drafts = 'drafts' in reading ? reading.drafts : []

@@ -1,5 +1,5 @@
 /** A session read from its record: its steps, its files, and what was said. */
-import type { Event, Json, JsonObject, RunStatus, Stored } from '#model'
+import { type Event, type Json, type JsonObject, type RunStatus, type Stored, sha256 } from '#model'
 import { type Ran, reboundFeedback, type StoredOutput } from './feedback.ts'
 import type { AgentPlan } from './plan.ts'
 import { answerWords, callWords } from './session-words.ts'
@@ -7,6 +7,8 @@ import { answerWords, callWords } from './session-words.ts'
 /** `event` is the number of the event that says so. */
 type SessionFile = { path: string; sha256: string; bytes: number; step: number; event: number }
 type SessionOutput = StoredOutput & { step: number; event: number }
+/** Where something stands in the record, and the digest of its JSON text there. */
+type PayloadRef = { n: number; member: 'args' | 'answer'; sha256: string }
 /** `text` is what was said, whole; `does` the same in a few words. */
 type Utterance = {
   at: string
@@ -14,6 +16,8 @@ type Utterance = {
   role: 'user' | 'assistant' | 'system' | 'final'
   text: string
   does: string
+  /** Of an answer of the model: the raw request, and what the provider said to it. */
+  payload_ref?: { request: PayloadRef; answer?: PayloadRef }
 }
 
 export type SessionView = {
@@ -59,12 +63,13 @@ export function viewSession(events: readonly Event[], status: RunStatus, text: R
   return view
 }
 
-type Issued = { tool: string; args: Stored<unknown>; step: number }
+type Issued = { tool: string; args: Stored<unknown>; step: number; n: number }
 
 function see(view: SessionView, issued: Map<string, Issued>, event: Event, text: Reads): void {
   if (event.type === 'call.issued' && !event.body.call.includes('.')) {
     if (event.body.tool.startsWith('model:')) view.steps += 1
-    issued.set(event.body.call, { tool: event.body.tool, args: event.body.args as Stored<unknown>, step: view.steps })
+    const { call, tool, args } = event.body
+    issued.set(call, { tool, args: args as Stored<unknown>, step: view.steps, n: event.n })
   } else if (event.type === 'call.sent' && event.body.attempt > 1) {
     if (issued.get(event.body.call)?.tool.startsWith('model:')) noteTry(view, event.body)
   } else if (event.type === 'call.resolved') {
@@ -82,10 +87,11 @@ function noteTry(view: SessionView, { call, attempt }: { call: string; attempt: 
   view.repeated = [...view.repeated.filter((one) => one.call !== call), { call, tries: attempt }]
 }
 
-function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'call.resolved'>, text: Reads): void {
+function hear(view: SessionView, asked: Issued, event: Event<'call.resolved'>, text: Reads): void {
+  const { tool, args, step } = asked
   const { at, n, body } = event
-  const say = (role: Utterance['role'], said: string, does: string) =>
-    void view.said.push({ at, step, role, text: said, does })
+  const say = (role: Utterance['role'], said: string, does: string, more: Partial<Utterance> = {}) =>
+    void view.said.push({ at, step, role, text: said, does, ...more })
   if (!body.ok) {
     const problem = `${tool}: ${body.error?.code} ${body.error?.message}`
     return say('system', problem, problem)
@@ -93,12 +99,19 @@ function hear(view: SessionView, { tool, args, step }: Issued, event: Event<'cal
   const value = JSON.parse(text(body.value!)) as JsonObject
   if (tool.startsWith('model:')) {
     count(view, value, body.usage?.cost)
-    return say('assistant', answerText(value), answerWords(view.plan.protocol, value))
+    const payload_ref = payloadOf(asked, event, text)
+    return say('assistant', answerText(value), answerWords(view.plan.protocol, value), { payload_ref })
   }
   const given = JSON.parse(text(args)) as JsonObject
   if (tool === 'workspace:write' || tool === 'workspace:write_step') noteFile(view, value, step, n)
   if (tool === 'workspace:run') noteOutputs(view, value as Ran, step, n)
   say('system', systemText(event.body.call, tool, given, value), callWords(tool, given, value))
+}
+
+function payloadOf({ args, n }: Issued, { n: answered, body }: Event<'call.resolved'>, text: Reads) {
+  const request = { n, member: 'args' as const, sha256: sha256(text(args)) }
+  if (body.answer === undefined) return { request }
+  return { request, answer: { n: answered, member: 'answer' as const, sha256: sha256(text(body.answer)) } }
 }
 
 /** What was there before stands beside it, under the name by which it is kept. */

@@ -15,19 +15,27 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_EXCL
 
 const below = (folder: FileHandle, name: string) => `/proc/self/fd/${folder.fd}/${name}`
 
+/**
+ * `shown` is what scripts may read whatever our mask: they run as another user. Each new name is
+ * synced in the folder above it.
+ */
+type Makes = 'none' | 'shown' | 'own'
+
 /** Undefined where a folder on the way is missing and none is to be made. */
-async function openFolder(root: string, parts: readonly string[], makes: boolean): Promise<FileHandle | undefined> {
+async function openFolder(root: string, parts: readonly string[], makes: Makes): Promise<FileHandle | undefined> {
   let folder = await open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   for (const part of parts) {
     const path = below(folder, part)
     try {
-      if (makes) await mkdir(path, { mode: 0o755 }).catch(unlessThere)
+      const isNew = makes !== 'none' && (await isMade(path))
       const next = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+      if (isNew) await folder.sync()
       await folder.close()
       folder = next
+      if (isNew && makes === 'shown') await folder.chmod(0o755)
     } catch (error) {
       await folder.close()
-      if (codeOf(error) === 'ENOENT' && !makes) return undefined
+      if (codeOf(error) === 'ENOENT' && makes === 'none') return undefined
       throw notPlain(parts.join('/'), error)
     }
   }
@@ -40,7 +48,7 @@ async function openFolder(root: string, parts: readonly string[], makes: boolean
  */
 export async function readPlain(root: string, path: string, bytesMax: number): Promise<Buffer | null> {
   const parts = path.split('/')
-  const folder = await openFolder(root, parts.slice(0, -1), false)
+  const folder = await openFolder(root, parts.slice(0, -1), 'none')
   if (folder === undefined) return null
   try {
     return await readIn(folder, parts.at(-1)!, bytesMax)
@@ -77,7 +85,7 @@ async function kindOf(file: FileHandle): Promise<{ size: number; isFile: boolean
  * done; other bytes are kept beside it as `NAME~N`.
  */
 export async function writePlain(root: string, parts: readonly string[], bytes: Uint8Array): Promise<Written> {
-  const folder = (await openFolder(root, parts.slice(0, -1), true))!
+  const folder = (await openFolder(root, parts.slice(0, -1), 'shown'))!
   const name = parts.at(-1)!
   const path = parts.join('/')
   try {
@@ -85,7 +93,7 @@ export async function writePlain(root: string, parts: readonly string[], bytes: 
     const written = { path, sha256: sha256(bytes), bytes: bytes.length }
     if (there?.equals(bytes)) return written
     const kept = there === null ? {} : { kept: await keep(folder, parts, there) }
-    await replace(folder, name, bytes)
+    await replace(folder, name, bytes, 'shown')
     return { ...written, ...kept }
   } finally {
     await folder.close()
@@ -105,12 +113,13 @@ async function keep(folder: FileHandle, parts: readonly string[], there: Buffer)
   return file(last + 1)
 }
 
-async function replace(folder: FileHandle, name: string, bytes: Uint8Array): Promise<void> {
+async function replace(folder: FileHandle, name: string, bytes: Uint8Array, makes: Makes): Promise<void> {
   const draft = below(folder, `.${newId()}.new`)
   const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644).catch((error: unknown) => {
     throw notPlain(name, error)
   })
   try {
+    if (makes === 'shown') await file.chmod(0o644)
     await file.writeFile(bytes)
     await file.sync()
   } finally {
@@ -170,8 +179,15 @@ function notPlain(path: string, error: unknown): Error {
   return error as Error
 }
 
-function unlessThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error
+/** False where it is there already. */
+async function isMade(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o755 })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
 }
 
 function codeOf(error: unknown): unknown {
@@ -180,13 +196,13 @@ function codeOf(error: unknown): unknown {
 
 /** Makes a folder where there is none. */
 export async function makeFolder(root: string, name: string): Promise<void> {
-  const folder = await openFolder(root, [name], true)
+  const folder = await openFolder(root, [name], 'own')
   await folder!.close()
 }
 
 /** For our own books: written whole and synced, whatever was there. */
 export async function replacePlain(root: string, parts: readonly string[], bytes: Uint8Array): Promise<void> {
-  await inFolder(root, parts, (folder, name) => replace(folder, name, bytes))
+  await inFolder(root, parts, (folder, name) => replace(folder, name, bytes, 'own'))
 }
 
 /** In one write. */
@@ -205,7 +221,7 @@ export async function appendPlain(root: string, parts: readonly string[], text: 
 type Use = (folder: FileHandle, name: string) => Promise<void>
 
 async function inFolder(root: string, parts: readonly string[], use: Use): Promise<void> {
-  const folder = (await openFolder(root, parts.slice(0, -1), true))!
+  const folder = (await openFolder(root, parts.slice(0, -1), 'own'))!
   try {
     await use(folder, parts.at(-1)!)
   } finally {

@@ -18,6 +18,7 @@ export async function guardedIn(folder: string, own: readonly string[]): Promise
  * leads to, since it can only be read through that.
  */
 export async function hiddenIn(folder: string, own: readonly string[]): Promise<WorkspaceView['hidden']> {
+  if (await isClosed(folder)) throw closed(folder)
   for (const name of books) await makeFolder(folder, name)
   const guarded = await guardedIn(folder, own)
   const found = { file: [] as string[], folder: [] as string[], link: [] as string[] }
@@ -41,6 +42,16 @@ async function targetOf(folder: string, link: string): Promise<{ path: string; k
   const target = await realpath(join(folder, link)).catch(() => null)
   if (target === null || !target.startsWith(`${folder}/`)) return null
   return { path: relative(folder, target), kind: (await stat(target)).isDirectory() ? 'folder' : 'file' }
+}
+
+/** Boxes that root opens run as a user of their own, who owns nothing of it. */
+async function isClosed(folder: string): Promise<boolean> {
+  return process.getuid?.() === 0 && ((await stat(folder)).mode & 0o005) !== 0o005
+}
+
+function closed(folder: string): AppError {
+  const message = `Cannot show the workspace to a script: a script that root starts runs as another user, who may not read this folder; chmod o+rx ${folder}`
+  return new AppError('SANDBOX_SETUP_FAILED', message, { folder })
 }
 
 function tooMany(): AppError {

@@ -1,21 +1,23 @@
 /** Files of a workspace: what a model may write, and that no link leads out of it. */
 import assert from 'node:assert/strict'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits, sha256 } from '#model'
 import { temporaryFolder } from '#test'
-import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
+import { readPlain, replacePlain, stepFolder, writePlain } from './workspace-files.ts'
 import { hiddenIn } from './workspace-masks.ts'
 import { isHidden, partsOf } from './workspace-path.ts'
 
@@ -32,6 +34,32 @@ test('a file is written once; other bytes in its place are kept as NAME~N', asyn
     ['three', 'one', 'two'],
   )
 })
+
+test('what scripts must reach is readable for them whatever our mask is; books are as private as it says', async (t) => {
+  const root = temporaryFolder(t)
+  const mask = process.umask(0o077)
+  t.after(() => process.umask(mask))
+  await write(root, 'workbench/scripts/a.py', 'x')
+  await replacePlain(root, ['ledger', 'x'], Buffer.from('x'))
+  const modes = ['workbench', 'workbench/scripts', 'workbench/scripts/a.py', 'ledger', 'ledger/x'].map((path) =>
+    (statSync(join(root, path)).mode & 0o777).toString(8),
+  )
+  assert.deepEqual(modes, ['755', '755', '644', '700', '600'])
+})
+
+test('for root, whose scripts run as another user, a folder that only its owner may enter is refused with what helps', async (t) => {
+  const root = realpathSync(temporaryFolder(t))
+  const looked = hiddenIn(root, [])
+  if (process.getuid?.() !== 0) await looked
+  else await assert.rejects(looked, { code: 'SANDBOX_SETUP_FAILED', message: /chmod o\+rx/ })
+})
+
+/** A folder that the user of a box may enter. */
+function openFolder(t: TestContext): string {
+  const root = realpathSync(temporaryFolder(t))
+  chmodSync(root, 0o755)
+  return root
+}
 
 test('no link is followed, on the way or at the end of it', async (t) => {
   const [root, outside] = [temporaryFolder(t), temporaryFolder(t)]
@@ -102,7 +130,7 @@ test('a step gets a folder of its own; one that a crash left with its script is 
 })
 
 test('a link with a hidden name is masked where it leads to, once, and never outside of the workspace', async (t) => {
-  const [root, outside] = [realpathSync(temporaryFolder(t)), temporaryFolder(t)]
+  const [root, outside] = [openFolder(t), temporaryFolder(t)]
   for (const name of ['secrets', 'real/objects', 'sub']) mkdirSync(join(root, name), { recursive: true })
   for (const name of ['secrets/prod', 'real/config', 'seen.txt']) writeFileSync(join(root, name), 'x')
   const links = { '.env': 'secrets/prod', '.env.copy': '.env', 'sub/.git': '../real', 'sub/.env': '../real/config' }
@@ -116,7 +144,7 @@ test('a link with a hidden name is masked where it leads to, once, and never out
 })
 
 test('more than can be masked or looked at is refused', async (t) => {
-  const root = realpathSync(temporaryFolder(t))
+  const root = openFolder(t)
   for (let n = 0; n < limits.workspaceHiddenMax - 2; n++) writeFileSync(join(root, `.env.${n}`), '')
   await assert.rejects(hiddenIn(root, []), { code: 'SANDBOX_SETUP_FAILED', context: { hiddenMax: 500 } })
 })

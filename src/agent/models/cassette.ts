@@ -36,10 +36,17 @@ function withoutSecrets(line: string, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => text.replaceAll(JSON.stringify(secret).slice(1, -1), redactedSecret), line)
 }
 
-/** Of what the model is asked; how much it may say is left out, since budgets change. */
+/**
+ * Of what the model is asked. Left out is what differs each time: how much it may say, since budgets
+ * change; and of ids and of times in the names of steps all but which of them are the same.
+ */
 function digestOf({ system, messages, tools = [], schema = {} }: ModelRequest): string {
-  return sha256(JSON.stringify(sorted({ system, messages, tools, schema })))
+  const names = new Map<string, number>()
+  const numbered = (name: string) => `#${names.get(name) ?? names.set(name, names.size + 1).size}`
+  return sha256(JSON.stringify(sorted({ system, messages, tools, schema })).replace(varying, numbered))
 }
+
+const varying = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=step_)\d{8}_\d{6}(?=_tool_request)/g
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted)

@@ -24,7 +24,7 @@ export type ModelRequest = {
   system: string
   messages: Message[]
   tools?: ModelTool[]
-  /** The answer's text is to be JSON that fits it. */
+  /** The answer's text is to be JSON that fits it; one that does not is asked for once more. */
   schema?: JsonObject
   maxTokens: number
   signal: AbortSignal
@@ -41,12 +41,12 @@ export type ModelStop = 'end' | 'tool_calls' | 'max_tokens' | 'refusal' | 'conte
 
 export type ModelAnswer = {
   text: string
-  /** Where the request has a schema: what the text says as JSON; absent where it says none. */
+  /** Where the request has a schema: what the text says as JSON that fits it; absent where none. */
   json?: Json
   toolCalls: ToolCall[]
   usage: ModelUsage
   stop: ModelStop
-  /** What the provider said, as it came. */
+  /** What the provider said, as it came; after a repair both answers. */
   raw: Json
 }
 

@@ -1,5 +1,6 @@
 /** Models that answer from files, names of models, keys, and what can be reached. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -63,6 +64,44 @@ test('scripted: refuses a file that is not there, and one that is no JSON', asyn
     code: 'INVALID_INPUT_PARAM',
     message: /ENOENT/,
   })
+})
+
+const wantsNumber = { type: 'object', required: ['a'], properties: { a: { type: 'number' } } }
+
+test('complete() repairs an answer that does not fit its schema once, and shows the model the error', async (t) => {
+  const directory = temporaryFolder(t)
+  const texts = ['```json\n{"a": "one"}\n```', '<think>{"a": 2}</think>So: {"a": 1}', 'no JSON', '{}']
+  const stub = await providerStub(t, join(directory, 'requests.jsonl'), (n) => ({ text: texts[n]! }))
+  const model = await openModel(`compatible:m@${stub.url}`, configOf(), { directory })
+  const ask = (maxTokens: number) => model.complete({ ...request(), maxTokens, schema: wantsNumber })
+  const { json, text, usage, raw } = await ask(50)
+  assert.deepEqual([json, text], [{ a: 1 }, texts[1]])
+  assert.deepEqual(usage, { inputTokens: 200, outputTokens: 40, costUsd: null })
+  assert.equal((raw as unknown[]).length, 2)
+  const [, repair] = stub.requests()
+  const [before, told] = repair!.body.messages.slice(-2)
+  assert.deepEqual([before.role, before.content], ['assistant', texts[0]])
+  assert.match(told.content, /not used: "a" must be number/)
+  assert.equal(repair!.body.max_tokens, 30)
+  const unfit = await ask(50)
+  assert.deepEqual(['json' in unfit, unfit.text, stub.requests().length], [false, '{}', 4])
+  await ask(20)
+  assert.equal(stub.requests().length, 5, 'nothing is left for a repair')
+})
+
+test('cassette: ids and times that differ each time do not make another request of one', async (t) => {
+  const directory = temporaryFolder(t)
+  const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()]
+  const told = (one: string, other: string, stamp: string) => {
+    const text = `stored as artifacts/${one}/x and ${other}; artifacts/step_${stamp}_tool_request`
+    return { ...request(), messages: [{ role: 'user' as const, text }] }
+  }
+  writeFileSync(join(directory, 'a.json'), '["one"]')
+  const recording = await openModel('cassette:tape.jsonl=scripted:a.json', configOf(), { directory })
+  const first = await recording.complete(told(a, b, '20261119_063659'))
+  const replaying = await openModel('cassette:tape.jsonl', configOf(), { directory })
+  assert.deepEqual(await replaying.complete(told(c, a, '20271231_235959')), first)
+  await assert.rejects(replaying.complete(told(c, c, '20261119_063659')), { code: 'TOOL_ERROR' })
 })
 
 test('cassette: no key gets into the file, also where a provider says it', async (t) => {

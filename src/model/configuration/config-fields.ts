@@ -52,6 +52,12 @@ export class Fields {
     return this.#value(name, fits, `an integer ${range}`, byDefault) ?? byDefault
   }
 
+  /** Of money: whole or not. */
+  amount(name: string): number {
+    const fits = (value: Json): value is number => typeof value === 'number' && value >= 0
+    return this.#value(name, fits, 'a number of at least 0', undefined) ?? 0
+  }
+
   oneOf<Word extends string>(name: string, words: readonly Word[], byDefault?: Word): Word {
     const fits = (value: Json): value is Word => words.includes(value as Word)
     const value = this.values[name]

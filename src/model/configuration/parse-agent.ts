@@ -53,14 +53,8 @@ function readProvider(expansion: Expansion, fields: Fields, name: ProviderName):
 function readPrices(fields: Fields): ProviderConfig['prices'] {
   if (!fields.has('prices') || fields.values.prices === null) return null
   const section = fields.section('prices')
-  const price = (name: string) => {
-    const value = section.values[name]
-    if (typeof value === 'number' && value >= 0) return value
-    section.report(name, typeof value === 'number' ? 'a negative number' : 'no number', 'a number of at least 0')
-    return 0
-  }
   section.only(['input', 'output'])
-  return { input: price('input'), output: price('output') }
+  return { input: section.amount('input'), output: section.amount('output') }
 }
 
 function textOrNull(fields: Fields, name: string): string | null {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { sha256 } from '#model'
 import {
   runAgent as agent,
   lastAnswer as last,
@@ -15,6 +16,8 @@ import {
 } from '#test'
 
 const skip = whyNot('os')
+/** Where something raw stands in the record. */
+type Ref = { n: number; member: string; sha256: string }
 
 const action = (script: string, prompt = 'Go on.') => ({
   type: 'exec_and_chain',
@@ -49,6 +52,17 @@ test('a session writes, runs, hears and ends; its books verify, and one changed 
     .map(({ body }) => JSON.parse(verbs.memberText((body as unknown as { args: never }).args)))
   assert.equal(asked.at(-1).messages.at(2).text, 'What is the sum?\n\n[RETURN CODE] 0\n[STDOUT]\n6\n\n[STDERR]\n')
   assert.match(asked.at(-1).messages.at(4).text, /was not used: it holds no JSON object/)
+  const { said } = (await metier(space, ['session', 'show', session, '--json'])).json
+  const payloads = said.flatMap(({ payload_ref: ref }: { payload_ref?: Record<string, Ref> }) =>
+    Object.values(ref ?? {}),
+  )
+  const bodies = verbs.eventsOf(session).map(({ body }) => body as unknown as Record<string, never>)
+  assert.deepEqual(
+    payloads.map(({ member }: Ref) => member),
+    ['args', 'answer', 'args', 'answer', 'args', 'answer'],
+  )
+  for (const { n, member, sha256: digest } of payloads as Ref[])
+    assert.equal(sha256(verbs.memberText(bodies[n - 1]![member]!)), digest)
   await verbs.close()
   const verify = () => metier(space, ['session', 'verify', session, '--json'])
   assert.deepEqual([(await verify()).code, (await metier(space, ['run', 'replay', session])).code], [0, 0])

@@ -8,11 +8,17 @@ import { agentProject, lastAnswer, metier, openSpace, providerStub, type Reply }
 const apiKey = 'sk-canary-0123456789abcdef'
 const text = JSON.stringify(lastAnswer('end'))
 
-async function session(t: TestContext, provider: 'anthropic' | 'openai', reply: (n: number) => Reply, more = {}) {
+async function session(
+  t: TestContext,
+  provider: 'anthropic' | 'openai',
+  reply: (n: number) => Reply,
+  more = {},
+  config = {},
+) {
   const space = agentProject(t, [])
   const stub = await providerStub(t, join(space.folder, 'asked.jsonl'), reply)
   const providers = { [provider]: { apiKey, baseUrl: stub.url, ...more } }
-  writeFileSync(space.file, JSON.stringify({ mcpServers: {}, providers }))
+  writeFileSync(space.file, JSON.stringify({ mcpServers: {}, providers, ...config }))
   const words = ['agent', 'Ask', '--model', `${provider}:stub-model`, '--workspace', space.project, '--json']
   const ran = await metier(space, words)
   return { space, stub, ran, json: ran.json }
@@ -37,6 +43,37 @@ for (const provider of ['anthropic', 'openai'] as const) {
     assert.match(shown.stdout, /call 1 was sent 3 times/)
   })
 }
+
+test('what a model costs, its tokens and its time end a session by the budget of its run', async (t) => {
+  const prices = { input: 10, output: 100 }
+  const again: Reply = { text: 'no JSON', tool: { name: 'discover', input: { intent: 'x' } } }
+  // Each answer costs 0.003 dollars and 120 tokens.
+  const costly = await session(t, 'openai', () => again, { prices }, { budget: { cost: 0.005 } })
+  assert.deepEqual([costly.json?.error?.code, costly.json?.cost], ['BUDGET_EXCEEDED', 0.006], costly.ran.stderr)
+  assert.match(costly.json.error.message, /0\.005 units of cost is used up/)
+  const wordy = await session(t, 'openai', () => again, {}, { budget: { tokens: 200 } })
+  assert.deepEqual([wordy.json?.error?.code, wordy.json?.steps], ['BUDGET_EXCEEDED', 2])
+  assert.deepEqual(
+    wordy.stub.requests().map(({ body }) => body.max_output_tokens),
+    [200, 80],
+  )
+  const slow = await session(t, 'openai', () => ({ silent: true }), {}, { agent: { wallMs: 1500 } })
+  assert.deepEqual([slow.json?.error?.code, slow.json?.steps, slow.ran.code], ['BUDGET_EXCEEDED', 1, 1])
+  assert.match(slow.json.error.message, /its budget of 1500 ms is used up/)
+})
+
+test('an answer that does not fit is asked for again by a call of its own, which shows the error', async (t) => {
+  const unfit = JSON.stringify({ thought_process: 1 })
+  const { space, stub, json, ran } = await session(t, 'anthropic', (n) => ({ text: n === 0 ? unfit : text }))
+  assert.deepEqual([json?.status, json?.steps, stub.requests().length], ['done', 2, 2], ran.stderr)
+  const told = JSON.stringify(stub.requests()[1]!.body.messages.at(-1))
+  assert.match(told, /Your answer was not used: \/thought_process must be a text/)
+  const verbs = await openSpace(space)
+  assert.deepEqual(
+    verbs.eventsOf(json.session, { type: 'call.sent' }).map(({ body }) => (body as { call: string }).call),
+    ['1', '2'],
+  )
+})
 
 test('a provider that always cuts off is asked twice; one that refuses is told so, and cost is null without prices', async (t) => {
   const cut = await session(t, 'openai', () => ({ cut: 'before' }))

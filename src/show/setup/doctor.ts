@@ -164,7 +164,10 @@ async function artifactsCheck({ config, signal }: Context): Promise<Check[]> {
 /** Models that the configuration names, and servers of this machine that have some. */
 async function modelChecks({ config }: Context): Promise<Check[]> {
   const { reachable } = await import('#agent')
-  return (await reachable(config)).map(({ provider, url, models, problem }): Check => {
+  const reaches = await reachable(config)
+  const none = 'none is configured, and no Ollama, llama.cpp or LM Studio answers on this machine'
+  if (reaches.length === 0) return [{ name: 'models', ok: true, detail: none }]
+  return reaches.map(({ provider, url, models, problem }): Check => {
     const name = `model ${provider}`
     if (problem === null) return { name, ok: true, detail: `${counted(models.length, 'model')} at ${url}` }
     return { name, ok: false, detail: `${url}: ${problem}`, fix: 'check "providers" and "agent" of the configuration' }
