@@ -37,8 +37,8 @@ function withoutSecrets(line: string, secrets: readonly string[]): string {
 }
 
 /**
- * Of what the model is asked. Left out is what differs each time: how much it may say, since budgets
- * change; and of ids and of times in the names of steps all but which of them are the same.
+ * Of what the model is asked. Left out is what differs each time: how much it may say, since
+ * budgets change; and of ids and of times in the names of steps all but which of them are equal.
  */
 function digestOf({ system, messages, tools = [], schema = {} }: ModelRequest): string {
   const names = new Map<string, number>()

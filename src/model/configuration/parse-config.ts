@@ -13,6 +13,7 @@ import { JsoncError, parseJsonc } from './jsonc.ts'
 import { readAgent, readProviders } from './parse-agent.ts'
 import { readApprovals } from './parse-approvals.ts'
 import { readArtifacts } from './parse-artifacts.ts'
+import { readBudget } from './parse-budget.ts'
 import { readHttp } from './parse-http.ts'
 import { readLearn, readSpeculate } from './parse-learn.ts'
 import { readTaskGraph } from './parse-task-graph.ts'
@@ -251,22 +252,6 @@ function readSandbox(fields: Fields): Config['sandbox'] {
   const outbound = fields.list('outbound', isString, 'a list of "host:port"')
   fields.end()
   return { minTier, engine, outbound }
-}
-
-function readBudget(fields: Fields): Config['budget'] {
-  const calls = fields.integer('calls', limits.budgetCallsDefault, 1)
-  const wallMs = fields.integer('wallMs', limits.budgetWallMsDefault, 1)
-  const bytes = fields.integer('bytes', limits.budgetBytesDefault, 1)
-  const bound = (name: 'tokens' | 'cost' | 'deadlineMs', read: () => number) => {
-    if (fields.has(name) && fields.values[name] !== null) return { [name]: read() }
-    fields.ignore(name)
-    return {}
-  }
-  const tokens = bound('tokens', () => fields.integer('tokens', 0, 0))
-  const cost = bound('cost', () => fields.amount('cost'))
-  const deadline = bound('deadlineMs', () => fields.integer('deadlineMs', 0, 1))
-  fields.end()
-  return { calls, wallMs, bytes, ...tokens, ...cost, ...deadline }
 }
 
 function readRecord(fields: Fields): Config['record'] {
