@@ -40,7 +40,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
   gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
   agent: ['models'],
   verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'input'],
-  learn: ['graph', 'capabilities', 'suggestion', 'attention', 'intents', 'fields', 'lessons', 'models', 'text'],
+  learn: ['graph', 'capabilities', 'suggestion', 'attention', 'plans', 'intents', 'fields', 'lessons', 'models', 'text'],
   run: ['explore', 'state', 'start', 'calls', 'program', 'record', 'dag', 'policy', 'structure', 'schema', 'input'],
   catalog: [
     'built-in-tools',

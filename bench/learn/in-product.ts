@@ -1,44 +1,45 @@
 /** What discover and execute make of past runs: their ranking, and the tools that they foresee. */
 import { buildIndex, search } from '#catalog'
-import { Adviser, joinParts, type KnownTool, type PastPlan, type SuggestedPlan } from '#learn'
+import { Adviser, fitPlans, joinParts, openPlanner, plansDueAt } from '#learn'
+import { limits, type Tool } from '#model'
 
 const server = 'bench'
+const unread = { annotations: {}, effect: 'unsafe', effectFrom: 'default', input: { type: 'object' } } as const
 
-/** Searches the tools as discover does; by place, for intents that are asked more than once. */
-export function wordsOfTools(tools: readonly KnownTool[]): (intent: string) => ReadonlyMap<number, number> {
-  const places = new Map(tools.map(({ id }, at) => [id, at]))
-  const rest = { annotations: {}, effect: 'unsafe', effectFrom: 'default', input: { type: 'object' } } as const
+export type KnownTool = { id: string; name: string; description: string }
+
+/** Tools are named by their place in the list of known tools, in the order in which they ran. */
+export type PastPlan = { intent: string; tools: number[] }
+
+export type Suggested = { tools: number[]; links: [number, number][]; confidence?: number }
+export type Words = (intent: string) => ReadonlyMap<string, number>
+
+const idOf = ({ id }: KnownTool) => `${server}:${id}`
+
+/** Searches the tools as discover does; by id, for intents that are asked more than once. */
+export function wordsOfTools(tools: readonly KnownTool[]): Words {
   const index = buildIndex(
-    tools.map(({ id, name, description }) => ({
-      ...rest,
-      id: `${server}:${id}`,
-      server,
-      name,
-      description,
-      digest: id,
-    })),
+    tools.map((tool): Tool => {
+      const { name, description } = tool
+      return { ...unread, id: idOf(tool), server, name, description, digest: tool.id }
+    }),
   )
-  const known = new Map<string, ReadonlyMap<number, number>>()
+  const known = new Map<string, ReadonlyMap<string, number>>()
   return (intent) => {
     const before = known.get(intent)
     if (before !== undefined) return before
-    const { results } = search(index, { intent, filter: { minScore: 0 }, limit: tools.length })
-    const scores = new Map(results.map(({ tool, score }) => [places.get(tool.digest)!, score]))
+    const { results } = search(index, { intent, limit: limits.discoverLimitMax })
+    const scores = new Map(results.map(({ tool, score }) => [tool.id, score]))
     known.set(intent, scores)
     return scores
   }
 }
 
-type InProduct = { rank(intent: string): number[]; suggest(intent: string): Promise<SuggestedPlan> }
+type InProduct = { rank(intent: string): number[]; suggest(intent: string): Promise<Suggested>; planner: string }
 
-/** The Adviser over runs that all succeeded, as it reads them from the record. */
-export function inProduct(
-  tools: readonly KnownTool[],
-  past: readonly PastPlan[],
-  words: ReturnType<typeof wordsOfTools>,
-): InProduct {
-  const idOf = (tool: number) => `${server}:${tools[tool]!.id}`
-  const places = new Map(tools.map((_, at) => [idOf(at), at]))
+/** The Adviser over runs that all succeeded; the planner as the last fixed count fitted it. */
+export function inProduct(tools: readonly KnownTool[], past: readonly PastPlan[], words: Words): InProduct {
+  const places = new Map(tools.map((tool, at) => [idOf(tool), at]))
   const run = {
     at: new Date(0).toISOString(),
     subject: null,
@@ -47,7 +48,9 @@ export function inProduct(
     teaches: 'rates',
     ms: 0,
   } as const
-  const runs = past.map(({ intent, tools: used }, n) => ({ ...run, run: `run-${n}`, n, intent, tools: used.map(idOf) }))
+  const runs = past.map(({ intent, tools: used }, n) => {
+    return { ...run, run: `run-${n}`, n, intent, tools: used.map((tool) => idOf(tools[tool]!)) }
+  })
   const known = {
     runs,
     tool: () => undefined,
@@ -58,25 +61,28 @@ export function inProduct(
     shapes: () => [],
     usesOf: () => [],
   }
-  const adviser = new Adviser({ knowledge: () => known, isShared: false, now: Date.now })
+  const count = plansDueAt(runs.length)
+  const pinned = tools.map((tool) => ({ id: idOf(tool), description: tool.description, input: unread.input }))
+  const planner = openPlanner(fitPlans({ count, runs: runs.slice(0, count), tools: pinned }))
+  const adviser = new Adviser({ knowledge: () => known, planner: () => planner, isShared: false, now: Date.now })
   const asker = { subject: null, servers: new Set([server]) }
+  const ranking = (intent: string) => {
+    const { history } = adviser.hints(intent, asker, words(intent))
+    const all = new Set([...words(intent).keys(), ...history.keys()])
+    const scored = [...all].map((id) => {
+      const parts = { words: words(intent).get(id) ?? 0, history: history.get(id) ?? 0, context: 0, success: null }
+      return { place: places.get(id)!, score: joinParts(parts) }
+    })
+    return scored.sort((a, b) => b.score - a.score).map(({ place }) => place)
+  }
   return {
-    rank(intent) {
-      const hints = adviser.hints(intent, asker)
-      const scores = tools.map((_, at) => {
-        const history = hints.history.get(idOf(at)) ?? 0
-        return joinParts({ words: words(intent).get(at) ?? 0, history, context: 0, success: null })
-      })
-      return [...scores.keys()].sort((a, b) => scores[b]! - scores[a]!)
-    },
+    planner: planner.report.why,
+    rank: ranking,
     async suggest(intent) {
-      const { tools: ids, confidence } = await adviser.foresight(intent, asker)
-      const chosen = ids.map((id) => places.get(id)!)
-      return {
-        tools: chosen,
-        links: chosen.slice(1).map((tool, at): [number, number] => [chosen[at]!, tool]),
-        confidence,
-      }
+      const { tools: ids, confidence, isKnown } = await adviser.foresight(intent, asker, words(intent))
+      const chosen = isKnown ? ids.map((id) => places.get(id)!) : ranking(intent).slice(0, 1)
+      const links = chosen.slice(1).map((tool, at): [number, number] => [chosen[at]!, tool])
+      return { tools: chosen, links, confidence }
     },
   }
 }

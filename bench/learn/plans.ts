@@ -1,18 +1,10 @@
 /**
  * Plans suggested from past ones, beside the nearest plan: tools, links, ranking and calibration of
- * discover and execute, and of the planner, which takes seconds to fit.
+ * discover and execute.
  */
 import { join } from 'node:path'
-import {
-  calibrationError,
-  indexTexts,
-  type KnownTool,
-  learnPlans,
-  type PastPlan,
-  type SuggestedPlan,
-  stemsOf,
-} from '#learn'
-import { inProduct, wordsOfTools } from './in-product.ts'
+import { calibrationError, indexTexts, stemsOf } from '#learn'
+import { inProduct, type KnownTool, type PastPlan, type Suggested, wordsOfTools } from './in-product.ts'
 import { type Bar, readLines, type Section } from './read.ts'
 
 type Item = { id: string; name: string; desc?: string }
@@ -40,14 +32,10 @@ function ndcg(found: number[], gold: number[]): number {
   return gain / gold.slice(0, 10).reduce((sum, _, place) => sum + discount(place), 0)
 }
 
-type Suggest = (intent: string) => Omit<SuggestedPlan, 'confidence'> & { confidence?: number }
+type Suggest = (intent: string) => Suggested
 type Rank = (intent: string) => number[]
 
-async function figuresOf(
-  cases: Case[],
-  suggest: (intent: string) => ReturnType<Suggest> | Promise<SuggestedPlan>,
-  rank: Rank,
-) {
+async function figuresOf(cases: Case[], suggest: (intent: string) => Suggested | Promise<Suggested>, rank: Rank) {
   const made: { one: Case; plan: ReturnType<Suggest> }[] = []
   for (const one of cases) made.push({ one, plan: await suggest(one.intent) })
   const set = (values: unknown[]) => new Set(values.map(String))
@@ -105,27 +93,22 @@ export async function benchPlans(folder: string): Promise<Section[]> {
   for (const { count, ...least } of steps) {
     const past = learn.slice(0, count)
     const product = inProduct(tools, past, words)
-    const planner = learnPlans(tools, past)
     const baseline = baselineOf(tools, past)
-    const figures = {
-      product: await figuresOf(cases, product.suggest, product.rank),
-      planner: await figuresOf(cases, planner.suggest, (intent) => planner.rank(intent).map(({ tool }) => tool)),
-    }
+    const figures = await figuresOf(cases, product.suggest, product.rank)
     const rows = [
       { name: 'copy nearest; words and vote', figures: await figuresOf(cases, baseline.suggest, baseline.rank) },
-      { name: 'ours: discover, execute', figures: figures.product },
-      { name: 'ours: planner, in no path yet', figures: figures.planner },
+      { name: 'ours: discover, execute', figures },
     ]
-    const bars = [...barsOf('discover, execute', figures.product, least), ...barsOf('planner', figures.planner, least)]
-    sections.push({ title: `plans: after ${past.length} (${cases.length} intents)`, rows, bars })
+    const title = `plans: after ${past.length} (${cases.length} intents); the planner is used: ${product.planner}`
+    sections.push({ title, rows, bars: barsOf(figures, least) })
   }
   return sections
 }
 
-function barsOf(who: string, figures: Record<string, number>, { nodes, links, ndcg, error }: Least): Bar[] {
+function barsOf(figures: Record<string, number>, { nodes, links, ndcg, error }: Least): Bar[] {
   const least = { nodes, links, 'N@10': ndcg }
   const bars = Object.entries(least).flatMap(([what, value]) =>
-    value === undefined ? [] : [{ what: `${what}, ${who}`, value: figures[what]!, least: value }],
+    value === undefined ? [] : [{ what, value: figures[what]!, least: value }],
   )
-  return error === undefined ? bars : [...bars, { what: `ECE %, ${who}`, value: figures['ECE %']!, most: 100 * error }]
+  return error === undefined ? bars : [...bars, { what: 'ECE %', value: figures['ECE %']!, most: 100 * error }]
 }

@@ -19,6 +19,7 @@ import {
   foresee,
   type Hints,
   hintsOf,
+  type NearIntent,
   type Outcome,
   openPastIntents,
   outcomesOf,
@@ -29,8 +30,10 @@ import {
   type Unmatched,
   unmatchedIn,
 } from '#learn/intents'
+import { type Foretold, noPlanner, type Planner, type PlannerReport, type WordScores } from '#learn/plans'
 import { type Json, type JsonObject, LruCache, limits } from '#model'
 import { argumentsOfRuns, makeOffers, newestOf, type Offers, servedBy, usesOf } from './offers.ts'
+import { recentTools } from './recent-tools.ts'
 import { openWordings, toolsDone } from './wordings.ts'
 
 /** Who asks: of which subject, and which servers are configured for them. */
@@ -47,10 +50,16 @@ export type Recalled = {
   uses: { runs: number; successes: number; confidence: number }
 }
 
-type Foresight = Foreseen & { confidence: number; recalled: Recalled | null }
+type Foresight = Foreseen & {
+  confidence: number
+  recalled: Recalled | null
+  /** Else the past says nothing about the intent, and its words decide. */
+  isKnown: boolean
+}
 
-const recentRunsMax = 20
-const recentMs = 3_600_000
+/** How alike the nearest past intent must be; the planner also reads words and names of tools. */
+const [likenessMin, plannedLikenessMin] = [0.35, 0.15]
+
 const failedShareMin = 0.5
 const failedTriesMin = 3
 
@@ -74,6 +83,8 @@ type AdviserOptions = {
   knowledge(): Knowledge
   /** What was found about attention. */
   attention?: () => Attention
+  /** As it was fitted last. */
+  planner?: () => Planner
   isShared: boolean
   now(): number
 }
@@ -81,6 +92,7 @@ type AdviserOptions = {
 export class Adviser {
   readonly #knowledge: () => Knowledge
   readonly #attention: () => Attention
+  readonly #planner: () => Planner
   readonly #isShared: boolean
   readonly #now: () => number
   #seen = { n: -1, count: 0 }
@@ -89,18 +101,27 @@ export class Adviser {
   readonly #offers = new WeakMap<Knowledge, Map<string, Offers>>()
   readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(16)
 
-  constructor({ knowledge, attention = () => unjudged, isShared, now }: AdviserOptions) {
+  constructor({ knowledge, attention = () => unjudged, planner = () => noPlanner, isShared, now }: AdviserOptions) {
     this.#knowledge = knowledge
     this.#attention = attention
+    this.#planner = planner
     this.#isShared = isShared
     this.#now = now
   }
 
-  /** Hints for the ranking of tools. */
-  hints(intent: string, asker: Asker): Hints {
+  /** Hints for the ranking of tools; `words` are the scores of those that the words alone find. */
+  hints(intent: string, asker: Asker, words: WordScores): Hints {
     const known = this.#follow()
     const near = this.#past.nearest(intent, this.#accepts(asker))
-    return hintsOf(near, recentTools(known.runs, asker, this.#now()), known.tool, this.#attend(intent, asker))
+    const history = this.#foretell(intent, asker, near, words)?.history
+    const recent = recentTools(known.runs, asker, this.#now())
+    return hintsOf(near, recent, known.tool, { history, attention: this.#attend(intent, asker) })
+  }
+
+  /** What the planner says, while it is admitted and made of no more than the asker may see. */
+  #foretell(intent: string, asker: Asker, near: readonly NearIntent[], words: WordScores): Foretold | null {
+    if (!this.#isVisible(asker, null) || near.length === 0) return null
+    return this.#planner().of(clipped(intent), near, words, (tool) => isThere(tool, asker))
   }
 
   /** While it is admitted, and made of no more than the asker may see. */
@@ -112,13 +133,17 @@ export class Adviser {
     return this.#attention().report
   }
 
+  planner(): PlannerReport {
+    return this.#planner().report
+  }
+
   /** How far stated confidence is from what came true on this home's own newest intents. */
   calibration(): Calibration {
     const known = this.#follow()
     const servers = new Set(known.capabilities().flatMap((capability) => capability.servers))
     const { habits } = this.#offersOf(known, { subject: null, servers })
     const visible = this.#visibleTo({ subject: null, servers }, known)
-    return calibrationOf([...outcomesOf(visible, habits)])
+    return calibrationOf([...outcomesOf(visible, habits)], this.#planner().outcomes)
   }
 
   /** Verified capabilities that the asker may see, the likeliest first. */
@@ -142,19 +167,24 @@ export class Adviser {
   }
 
   /** The tools that an intent will need, and the capability that it recalls. */
-  async foresight(intent: string, asker: Asker, args?: JsonObject): Promise<Foresight> {
+  async foresight(intent: string, asker: Asker, words: WordScores, args?: JsonObject): Promise<Foresight> {
     const known = this.#follow()
     const fitted = await this.#confidenceFor(known, asker)
-    const foreseen = foresee(intent, this.#past, this.#offersOf(known, asker).habits, this.#accepts(asker))
+    const near = this.#past.nearest(intent, this.#accepts(asker))
+    const plan = this.#foretell(intent, asker, near, words)?.plan()
+    const foreseen = foresee(intent, near, this.#offersOf(known, asker).habits, plan?.tools)
     const found = this.recall(intent, asker, args)
     const recalled = found.find(({ capability }) => capability.name === foreseen.habit) ?? null
     const tools = new Set(foreseen.tools)
     const doesThese = ({ capability }: Recalled) =>
       new Set(Object.keys(capability.tools)).symmetricDifference(tools).size === 0
+    const isPlanned = foreseen.tools === plan?.tools
     // A home that was asked for no more than its habits shows nothing of those who ask for more.
     const share = (recalled ?? found.find(doesThese))?.unmatched.share ?? 1
-    const confidence = fitted.of(foreseen) * share
-    return { ...foreseen, confidence, recalled }
+    const confidence = share * (isPlanned ? plan.confidence : fitted.of(foreseen))
+    const likeness = near[0]?.likeness ?? 0
+    const isKnown = tools.size > 0 && likeness >= (isPlanned ? plannedLikenessMin : likenessMin)
+    return { ...foreseen, confidence, recalled, isKnown }
   }
 
   /** Values that a tool was called with, and the intents of those runs. */
@@ -269,15 +299,3 @@ const isThere = (tool: string, { servers }: Asker) =>
   tool.startsWith('cap:') || servers.has(tool.slice(0, tool.indexOf(':')))
 
 const keyOf = ({ subject, servers }: Asker) => `${subject ?? ''} ${[...servers].sort().join()}`
-
-function recentTools(runs: readonly PastRun[], { subject }: Asker, now: number): string[] {
-  const own: string[] = []
-  for (let at = runs.length - 1, count = 0; at >= 0 && count < recentRunsMax; at--) {
-    const run = runs[at]!
-    if (now - Date.parse(run.at) > recentMs) break
-    if (run.subject !== subject) continue
-    own.push(...run.tools)
-    count++
-  }
-  return own
-}

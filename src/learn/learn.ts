@@ -46,14 +46,7 @@ export {
   type Trace,
 } from '#learn/lessons'
 export { calibrationError, fitLogistic, fitTrees, type Logistic, predictLogistic, type Trees } from '#learn/models'
-export {
-  type KnownTool,
-  learnPlans,
-  type PastPlan,
-  type SuggestedPlan,
-  suggestGraph,
-  type ToolSchema,
-  toolSchemaOf,
-} from '#learn/suggestion'
+export { fitPlans, openPlanner, plansDueAt } from '#learn/plans'
+export { suggestGraph, type ToolSchema, toolSchemaOf } from '#learn/suggestion'
 export { alignWords, indexTexts, type Specificity, stemsOf, wordsOf } from '#learn/text'
 export { Adviser, type Asker, noAdviser, type Recalled } from './adviser.ts'

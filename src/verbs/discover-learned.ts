@@ -25,7 +25,8 @@ export async function rankLearned(
   adviser: Adviser,
   { intent, asker, hits, wanted }: { intent: string; asker: Asker; hits: readonly Hit[]; wanted: Wanted },
 ): Promise<LearnedHit[]> {
-  const hints = adviser.hints(intent, asker)
+  const words = new Map(hits.map(({ tool, score }) => [tool.id, score]))
+  const hints = adviser.hints(intent, asker, words)
   const known = new Set(hits.map(({ tool }) => tool.id))
   const recalled = [...hints.history]
     .filter(([id, vote]) => vote >= historyMin && !known.has(id) && !id.startsWith('cap:'))

@@ -2,8 +2,7 @@
  * Judges attention at fixed counts of runs, so that it is a function of the record, and keeps the
  * verdict beside the rows. Runs of people who are told apart are no part of it unless they share.
  */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { askThread } from '#learn/models'
 import { homeChain, isCapability, limits } from '#model'
 import type { Store } from '#record'
 import { type AttentionState, writeAttention } from './attention-state.ts'
@@ -55,17 +54,6 @@ function textsOf(store: Pick<Store, 'events'>, runs: readonly { tools: string[] 
   return texts
 }
 
-/** Trains and judges in a thread of its own, which ends with it or with the signal. */
-export async function trainInThread(request: AttentionRequest, signal: AbortSignal): Promise<AttentionState | null> {
-  if (signal.aborted) return null
-  const thread = new Worker(new URL('./attention-worker.ts', import.meta.url), { workerData: request, env: {} })
-  const end = () => void thread.terminate()
-  signal.addEventListener('abort', end, { once: true })
-  try {
-    const [state] = await Promise.race([once(thread, 'message'), once(thread, 'exit').then(() => [null])])
-    return state as AttentionState | null
-  } finally {
-    signal.removeEventListener('abort', end)
-    await thread.terminate()
-  }
-}
+/** Trains and judges in a thread of its own. */
+export const trainInThread = (request: AttentionRequest, signal: AbortSignal): Promise<AttentionState | null> =>
+  askThread(new URL('./attention-worker.ts', import.meta.url), request, signal)

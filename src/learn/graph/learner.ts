@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Attention } from '#learn/attention'
+import { followPlans, noPlanner, openPlanner, type Planner, readPlanner } from '#learn/plans'
 import { AppError, homeChain, limits } from '#model'
 import { homePaths, type Store } from '#record'
 import { foldEvent } from './fold.ts'
@@ -26,8 +27,10 @@ export type Learner = {
   knowledge(): Knowledge
   /** What was found about attention at the last count of runs, as of the last catchUp(). */
   attention(): Attention
-  /** Judges it where that is due: seconds, in a thread of its own. */
-  judgeAttention(isShared: boolean, signal: AbortSignal): Promise<void>
+  /** The planner as it was fitted last, as of the last catchUp(). */
+  planner(): Planner
+  /** Fits the planner and judges attention where that is due: seconds, in threads of their own. */
+  fitModels(isShared: boolean, signal: AbortSignal): Promise<void>
   status(): LearnStatus
   /** Makes everything again from the record. */
   rebuild(signal?: AbortSignal): Promise<void>
@@ -82,31 +85,31 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
   }
   const rebuild = async (signal?: AbortSignal) => {
     begin(rows, store)
-    judged = null
+    fittedOn = null
     await catchUp(signal)
   }
-  let attention = unjudged
-  let judged: Knowledge | null = null
-  /** Loaded only where there is some: most commands look at no ranking. */
-  const loadAttention = async () => {
-    const count = rows.attentionCount() ?? 0
-    if (attention.report.judgedAt === count) return
-    attention = count === 0 ? unjudged : (await import('#learn/attention')).openAttention(rows.attention()!)
-  }
+  let fittedOn: Knowledge | null = null
+  const models = openModels(rows)
   return {
-    attention: () => attention,
-    async judgeAttention(isShared, signal) {
+    attention: models.attention,
+    planner: models.planner,
+    async fitModels(isShared, signal) {
       const known = knowledge()
-      if (known === judged) return
-      judged = known
+      if (known === fittedOn) return
+      fittedOn = known
+      const keptAs = (name: 'attention' | 'planner') => ({
+        runs: known.runs,
+        count: rows.modelCount(name),
+        keep: (count: number, state: string) => rows.putModel(name, count, state),
+      })
       const { followAttention } = await import('#learn/attention')
-      const keep = (count: number, state: string) => rows.putAttention(count, state)
-      await followAttention({ runs: known.runs, count: rows.attentionCount(), keep }, store, isShared, signal)
-      await loadAttention()
+      await followPlans(keptAs('planner'), store, isShared, signal)
+      await followAttention(keptAs('attention'), store, isShared, signal)
+      await models.load()
     },
     async catchUp(signal, stepsMax) {
       const isFolded = enabled ? await catchUp(signal, stepsMax) : true
-      await loadAttention()
+      await models.load()
       return isFolded
     },
     knowledge,
@@ -117,6 +120,25 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
       await putOnRecord(rows, store)
     },
     close: async () => rows.close(),
+  }
+}
+
+/** What was fitted last; loaded only where there is something: most commands look at no ranking. */
+function openModels(rows: Rows) {
+  let attention = unjudged
+  let planner = noPlanner
+  return {
+    attention: () => attention,
+    planner: () => planner,
+    async load() {
+      const judgedAt = rows.modelCount('attention') ?? 0
+      if (attention.report.judgedAt !== judgedAt)
+        attention =
+          judgedAt === 0 ? unjudged : (await import('#learn/attention')).openAttention(rows.model('attention')!)
+      const fittedAt = rows.modelCount('planner') ?? 0
+      if (planner.report.fittedAt !== fittedAt)
+        planner = fittedAt === 0 ? noPlanner : openPlanner(readPlanner(rows.model('planner')!))
+    },
   }
 }
 

@@ -11,6 +11,9 @@ import { type Json, limits } from '#model'
 export const rowKinds = ['run', 'edge', 'tool', 'example', 'shape', 'capability', 'use'] as const
 export type RowKind = (typeof rowKinds)[number]
 
+/** What is fitted on the rows at fixed counts of runs. */
+type ModelName = 'attention' | 'planner'
+
 /** A row as it stands in the file; null where it was removed, so that readers see that too. */
 export type StoredRow = { kind: RowKind; key: string; value: Json | null; n: number }
 
@@ -26,7 +29,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS row (kind TEXT, key TEXT, value TEXT, n INTEGER NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS row_n ON row (n);
   CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, n INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS attention (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, state TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS model (name TEXT PRIMARY KEY, count INTEGER NOT NULL, state TEXT NOT NULL) STRICT;
   INSERT OR IGNORE INTO meta VALUES (1, 0, 0, '');
   PRAGMA user_version = ${learnVersion};
 `
@@ -141,7 +144,7 @@ export class Rows {
     this.#database.exec('BEGIN IMMEDIATE')
     this.#forget()
     this.#commit(() => {
-      this.#database.exec('DELETE FROM row; DELETE FROM attention')
+      this.#database.exec('DELETE FROM row; DELETE FROM model')
       for (const { kind, key, value, n } of rows) this.#write(kind, key, value, n)
       this.#moveTo(position)
     })
@@ -155,17 +158,19 @@ export class Rows {
     return hash.digest('hex')
   }
 
-  /** What was found about attention, and at how many runs: it is no row, and in no digest. */
-  attentionCount(): number | null {
-    return (this.#database.prepare('SELECT count FROM attention').get()?.count as number | undefined) ?? null
+  /** At how many runs a model was fitted: it is no row, and in no digest. */
+  modelCount(name: ModelName): number | null {
+    const found = this.#database.prepare('SELECT count FROM model WHERE name = ?').get(name)
+    return (found?.count as number | undefined) ?? null
   }
 
-  attention(): string | null {
-    return (this.#database.prepare('SELECT state FROM attention').get()?.state as string | undefined) ?? null
+  model(name: ModelName): string | null {
+    const found = this.#database.prepare('SELECT state FROM model WHERE name = ?').get(name)
+    return (found?.state as string | undefined) ?? null
   }
 
-  putAttention(count: number, state: string): void {
-    this.#database.prepare('INSERT OR REPLACE INTO attention VALUES (1, ?, ?)').run(count, state)
+  putModel(name: ModelName, count: number, state: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO model VALUES (?, ?, ?)').run(name, count, state)
   }
 
   close(): void {

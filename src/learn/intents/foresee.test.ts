@@ -39,10 +39,10 @@ function world() {
 test('foresee() knows a habit by another wording, and gives an unknown intent little confidence', () => {
   const { past, habits } = world()
   const confidence = fitConfidence([...outcomesOf(past, habits)])
-  const known = foresee('please refund late order E5', past, habits)
+  const known = foresee('please refund late order E5', past.nearest('please refund late order E5'), habits)
   assert.equal(known.habit, 'refund')
   assert.ok(confidence.of(known) > 0.7, String(confidence.of(known)))
-  const unknown = foresee('translate this poem into Danish', past, habits)
+  const unknown = foresee('translate this poem into Danish', past.nearest('translate this poem into Danish'), habits)
   assert.ok(confidence.of(unknown) < 0.4, String(confidence.of(unknown)))
   assert.ok(calibrationError(confidence.outcomes) < 0.1)
 })
@@ -65,9 +65,9 @@ test('foresee() is not won by an intent that is stuffed with words, long, or sai
   const poisoned = [...habits, { id: 'evil', tools: ['evil:steal'], intents: [readIntent(stuffed.slice(0, 1000))] }]
   for (const [id, { say }] of Object.entries(habitWords)) {
     for (const intent of say('Z9')) {
-      const foreseen = foresee(intent, past, poisoned)
+      const foreseen = foresee(intent, past.nearest(intent), poisoned)
       assert.equal(foreseen.habit, id, intent)
-      assert.equal(foresee(intent, past, []).tools.includes('evil:steal'), false, intent)
+      assert.equal(foresee(intent, past.nearest(intent), []).tools.includes('evil:steal'), false, intent)
     }
   }
 })

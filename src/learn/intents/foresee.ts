@@ -6,7 +6,7 @@
 
 import { calibrationError, fitLogistic, type Logistic, predictLogistic, reliabilityOf } from '#learn/models'
 import { limits } from '#model'
-import type { NearIntent, PastIntent, PastIntents } from './past-intents.ts'
+import { clipped, type NearIntent, type PastIntent, type PastIntents } from './past-intents.ts'
 import { type Habit, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
 
 /** A habit and the tools that it uses. */
@@ -27,17 +27,17 @@ const likenessPower = 5
 /** How much a set gains that near intents used just so: sets recur more than their parts do. */
 const supportBonus = 0.3
 
+/** `planned` are the tools that a better model foresees where no habit is recalled. */
 export function foresee(
   intent: string,
-  past: PastIntents,
+  near: NearIntent[],
   habits: readonly ToolHabit[],
-  accepts?: (past: PastIntent) => boolean,
+  planned?: readonly string[],
 ): Foreseen {
-  const near = past.nearest(intent, accepts)
   const [first, second] = habits.length === 0 ? [] : recallIntent(readIntent(clipped(intent)), habits)
   const recalled = first !== undefined && first.confidence >= recallMin ? first : undefined
   const sure = habits.find(({ id }) => id === recalled?.id)
-  const tools = sure?.tools ?? likeliestSet(near)
+  const tools = sure?.tools ?? planned ?? likeliestSet(near)
   // In other words: near intents name the tools of a habit that its own words do not reach.
   const isReworded = ({ id, tools: own }: ToolHabit) => id === first?.id && isSameSet(own, tools)
   const habit = sure ?? ((first?.confidence ?? 0) >= rewordedMin ? habits.find(isReworded) : undefined)
@@ -46,8 +46,6 @@ export function foresee(
   const features = [support, near[0]?.likeness ?? 0, most, most - next, Number(recalled !== undefined)]
   return { tools, habit: habit?.id ?? null, near, features }
 }
-
-export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCharactersMax)
 
 /** Of the sets that near intents used, and what most of them used, the best by expected F1. */
 function likeliestSet(near: readonly NearIntent[]): readonly string[] {
@@ -117,15 +115,13 @@ export function* outcomesOf(past: PastIntents, habits: readonly ToolHabit[]): Ge
   for (const own of newest) {
     const intent = own.stems.join(' ')
     const without = (other: PastIntent) => other !== own || own.done + own.failed > 1
-    yield outcome(foresee(intent, past, withoutIntent(habits, own), without), own)
+    yield outcome(foresee(intent, past.nearest(intent, without), withoutIntent(habits, own)), own)
     const key = keyOfSet(own.tools)
     if (sets.has(key) || uses.get(key) === 1) continue
     sets.add(key)
     const others = habits.filter(({ tools }) => !isSameSet(tools, own.tools))
-    yield outcome(
-      foresee(intent, past, others, (other) => !isSameSet(other.tools, own.tools)),
-      own,
-    )
+    const unlike = past.nearest(intent, (other) => !isSameSet(other.tools, own.tools))
+    yield outcome(foresee(intent, unlike, others), own)
   }
 }
 
@@ -151,15 +147,22 @@ export type Calibration = {
 
 const parts = 5
 
-/** Each outcome by a fit that has not seen it; in ten bins of equal count. */
-export function calibrationOf(outcomes: readonly Outcome[]): Calibration {
+/**
+ * Each outcome by a fit that has not seen it, unless `planned` says how those came true that a
+ * planner foresaw unseen; in ten bins of equal count.
+ */
+export function calibrationOf(
+  outcomes: readonly Outcome[],
+  planned: readonly { confidence: number; isRight: boolean }[] = [],
+): Calibration {
   const tested = Array.from({ length: parts }, (_, part) => {
     const isTested = (at: number) => at % parts === part
     const fitted = fitConfidence(outcomes.filter((_, at) => !isTested(at)))
     return outcomes.filter((_, at) => isTested(at)).map((one) => ({ ...one, confidence: fitted.share(one.features) }))
   }).flat()
-  const curve = reliabilityOf(tested)
-  return { cases: tested.length, ece: tested.length === 0 ? null : calibrationError(tested), curve }
+  const isRecalled = ({ features }: Outcome) => features.at(-1) === 1
+  const all = planned.length === 0 ? tested : [...tested.filter(isRecalled), ...planned]
+  return { cases: all.length, ece: all.length === 0 ? null : calibrationError(all), curve: reliabilityOf(all) }
 }
 
 /** Never above what the number of cases allows: of n, all of them right, (n + 1) / (n + 2). */

@@ -8,7 +8,6 @@ export {
   type Calibration,
   type Confidence,
   calibrationOf,
-  clipped,
   type Foreseen,
   fitConfidence,
   foresee,
@@ -16,7 +15,7 @@ export {
   outcomesOf,
   type ToolHabit,
 } from './foresee.ts'
-export { openPastIntents, type PastIntent, type PastIntents } from './past-intents.ts'
+export { clipped, type NearIntent, openPastIntents, type PastIntent, type PastIntents } from './past-intents.ts'
 export { type Hints, hintsOf, historyVotes, joinParts, type RankParts } from './rank-history.ts'
 export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
 export { type Served, type Unmatched, unmatchedIn } from './unmatched.ts'

@@ -12,6 +12,8 @@ type IntentRun = { intent: string | null; subject: string | null; status: string
 
 /** Runs of one subject with the same words and the same tools. */
 export type PastIntent = {
+  /** As it was said first. */
+  intent: string
   stems: readonly string[]
   /** Each once, in the order of their first calls. */
   tools: readonly string[]
@@ -34,8 +36,9 @@ export type PastIntents = {
 const readMax = 6000
 const windowFactor = 5
 
-const intentStems = (intent: string) =>
-  [...new Set(stemsOf(intent.slice(0, limits.learnIntentCharactersMax)))].slice(0, limits.learnIntentStemsMax)
+export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCharactersMax)
+
+const intentStems = (intent: string) => [...new Set(stemsOf(clipped(intent)))].slice(0, limits.learnIntentStemsMax)
 
 export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
   const all: PastIntent[] = []
@@ -52,12 +55,11 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
     const key = [subject ?? '', [...stems].sort().join(' '), unique.join(' ')].join('\0')
     let past = byKey.get(key)
     if (past === undefined) {
-      past = { stems, tools: unique, subject, done: 0, failed: 0 }
+      past = { intent: clipped(intent), stems, tools: unique, subject, done: 0, failed: 0 }
       byKey.set(key, past)
       for (const stem of stems) {
-        const places = postings.get(stem)
-        if (places === undefined) postings.set(stem, [all.length])
-        else places.push(all.length)
+        const places = postings.get(stem) ?? []
+        if (places.push(all.length) === 1) postings.set(stem, places)
       }
       all.push(past)
     }

@@ -56,18 +56,21 @@ export function historyVotes(near: readonly NearIntent[]): Map<string, number> {
   return votes
 }
 
+/** What fitted models say where they are used; else the vote of near intents counts alone. */
+type Fitted = { history?: Hints['history'] | undefined; attention?: Hints['attention'] }
+
 /** `recent` are the tools of the caller's last runs. */
 export function hintsOf(
   near: readonly NearIntent[],
   recent: Iterable<string>,
   statsOf: (tool: string) => Stats | undefined,
-  attention: Hints['attention'] = () => undefined,
+  { history = historyVotes(near), attention = () => undefined }: Fitted = {},
 ): Hints {
   const before = [...new Set(recent)].flatMap((tool) => statsOf(tool) ?? [])
   const share = (tool: string) =>
     before.reduce((sum, { with: beside, runs }) => sum + (beside[tool] ?? 0) / Math.max(1, runs), 0)
   return {
-    history: historyVotes(near),
+    history,
     attention,
     context: (tool) => (before.length === 0 ? 0 : Math.min(1, share(tool) / before.length)),
     success(tool) {

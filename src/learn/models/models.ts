@@ -1,5 +1,6 @@
-/** The statistical models that are fitted offline, and how well their probabilities come true. */
+/** Statistical models, the thread that fits them, and how well what they say comes true. */
+export { askThread } from './ask-thread.ts'
 export { fitTrees, predictTrees, type Trees } from './boosted-trees.ts'
 export { calibrationError, reliabilityOf } from './calibration.ts'
-export { fitLinear, type LinearModel } from './linear-model.ts'
+export { fitLinear, type LinearModel, packLinear, unpackLinear } from './linear-model.ts'
 export { fitLogistic, type Logistic, predictLogistic } from './logistic.ts'

@@ -84,6 +84,18 @@ export const learnLimits = {
   attentionRunsMax: 10_000,
   attentionCasesMax: 1500,
   attentionSetsMax: 500,
+  /**
+   * The planner is fitted at each so many runs while they are few, and first used with so many
+   * distinct intents.
+   */
+  planFittedEvery: 50,
+  planCasesMin: 40,
+  /** What it is made of: runs, distinct intents, stems of an intent, tools, weights. */
+  planRunsMax: 10_000,
+  planCasesMax: 3000,
+  planStemsMax: 60,
+  planToolsMax: 20_000,
+  planWeightsMax: 6_000_000,
   /** Past intents that are foreseen to calibrate confidence. */
   learnOutcomesMax: 150,
 } as const

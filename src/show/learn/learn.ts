@@ -64,6 +64,7 @@ function show({ json, print }: Context, status: { [name: string]: unknown }): nu
     print(`${enabled ? 'learning' : 'switched off (learn.enabled)'}: ${n} of ${of} events of the home folded`)
     print(`${rows.join(', ')}\ndigest ${digest}`)
     print(confidenceLine(status.confidence as Calibration))
+    print(plannerLine(status.planner as PlannerReport))
     print(attentionLine(status.attention as AttentionReport))
   }
   return exit.done
@@ -85,6 +86,18 @@ export type AttentionReport = {
   heldOut: number
   with: number | null
   without: number | null
+}
+
+export type PlannerReport = Omit<AttentionReport, 'judgedAt'> & { fittedAt: number }
+
+/** Whether the planner foresees tools, and what it was found to be worth. */
+export function plannerLine({ state, why, fittedAt, heldOut, with: ours, without }: PlannerReport): string {
+  const share = (value: number) => (100 * value).toFixed(1)
+  const figures =
+    ours === null || without === null
+      ? ''
+      : `; F1 of the tools ${share(ours)} with it, ${share(without)} without, on ${heldOut} intents at ${fittedAt} runs`
+  return `planner ${state}: ${why}${figures}`
 }
 
 /** Whether attention ranks, and what it was found to be worth. */

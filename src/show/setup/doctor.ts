@@ -4,7 +4,7 @@ import { type AppError, builtInServer, type Config, escapeInvisible, isWeaker, l
 import { openBoxes, openScriptBoxes } from '#sandbox'
 import type { Context } from '#show/cli'
 import { artifactsOf, bad, counted, exit, good, unreadOurs, warn } from '#show/cli'
-import { type AttentionReport, attentionLine } from '#show/learn'
+import { type AttentionReport, attentionLine, type PlannerReport, plannerLine } from '#show/learn'
 import { effectsDetail } from './effects-detail.ts'
 
 export async function doctor(context: Context): Promise<number> {
@@ -51,9 +51,10 @@ async function examine(context: Context): Promise<Check[]> {
 }
 
 async function learnCheck(context: Context): Promise<Check[]> {
-  const { enabled, n, of, attention } = await (await (await context.record()).learning()).status()
+  const { enabled, n, of, planner, attention } = await (await (await context.record()).learning()).status()
   if (!enabled) return [{ name: 'learning', ok: true, detail: 'switched off by learn.enabled' }]
-  const detail = `${n} of ${of} events of the home are folded; ${attentionLine(attention as AttentionReport)}`
+  const models = `${plannerLine(planner as PlannerReport)}; ${attentionLine(attention as AttentionReport)}`
+  const detail = `${n} of ${of} events of the home are folded; ${models}`
   return [{ name: 'learning', ok: true, detail }]
 }
 

@@ -2,7 +2,7 @@
  * An intent without a plan: the verified capability that it recalls, with its arguments, else a
  * graph of tasks to fill in. Where the capability is sure enough it is to run; nothing else does.
  */
-import type { Catalog } from '#catalog'
+import type { Catalog, Found } from '#catalog'
 import { type Adviser, type Asker, type Recalled, suggestGraph, type ToolSchema, toolSchemaOf } from '#learn'
 import { type JsonObject, limits, type Tool } from '#model'
 import type { Suggestion } from '#verbs/views'
@@ -18,15 +18,16 @@ type Speculation = {
 }
 
 const alternativesMax = 3
-/** Below this the past says nothing about the intent, and its words decide. */
+/** Below this a capability is none that the intent may mean. */
 const likenessMin = 0.35
 /** What the words of tools alone can say of a whole set of tools. */
 const wordsConfidenceMax = 0.5
 
 export async function suggest(parts: SuggestParts, asked: Asked): Promise<Suggestion | Speculation> {
   const { intent, args, asker, minConfidence } = asked
-  const foresight = await parts.adviser.foresight(intent, asker, args)
-  const { recalled, confidence, tools, near } = foresight
+  const found = await parts.catalog.search({ intent, limit: limits.discoverLimitMax })
+  const words = new Map(found.results.map(({ tool, score }) => [tool.id, score]))
+  const { recalled, confidence, tools, isKnown } = await parts.adviser.foresight(intent, asker, words, args)
   if (recalled !== null) {
     const { name, version } = recalled.capability
     // Its tools may be right while another procedure is meant.
@@ -39,10 +40,10 @@ export async function suggest(parts: SuggestParts, asked: Asked): Promise<Sugges
     }
     return capabilitySuggestion(parts, asked, recalled, confidence)
   }
-  const isKnown = (near[0]?.likeness ?? 0) >= likenessMin && tools.length > 0
   const known = isKnown ? await toolsOf(parts.catalog, tools) : []
-  if (known.length > 0 && known.length === tools.length) return graphSuggestion(parts, asked, known, confidence)
-  return wordsSuggestion(parts, asked)
+  if (known.length > 0 && known.length === tools.length)
+    return graphSuggestion(parts, { ...asked, words }, known, confidence)
+  return wordsSuggestion(parts, asked, found)
 }
 
 const rounded = (share: number) => Math.round(1000 * share) / 1000
@@ -82,12 +83,16 @@ const wordsShownMax = 5
 const beyond = (id: string, words: readonly string[]) =>
   `"${id}" was never asked for with: ${words.slice(0, wordsShownMax).join(', ')}. It does what it did before, and no more.`
 
-function graphSuggestion(parts: SuggestParts, asked: Asked, tools: Tool[], confidence: number): Suggestion {
-  const { intent, asker, args } = asked
+function graphSuggestion(
+  parts: SuggestParts,
+  { intent, asker, args, words }: Asked & { words: ReadonlyMap<string, number> },
+  tools: Tool[],
+  confidence: number,
+): Suggestion {
   const past = (tool: string) => parts.adviser.pastArguments(tool, asker)
   const graph = suggestGraph(intent, tools, parts.adviser.edges(), past, args)
   const chosen = new Set(tools.map(({ id }) => id))
-  const votes = [...parts.adviser.hints(intent, asker).history].sort(([, left], [, right]) => right - left)
+  const votes = [...parts.adviser.hints(intent, asker, words).history].sort(([, left], [, right]) => right - left)
   return {
     tasks: graph.tasks,
     confidence: rounded(confidence),
@@ -103,8 +108,11 @@ function graphSuggestion(parts: SuggestParts, asked: Asked, tools: Tool[], confi
 }
 
 /** Nothing like it was asked before: the tool whose words fit best. */
-async function wordsSuggestion(parts: SuggestParts, { intent, asker, args }: Asked): Promise<Suggestion> {
-  const { results, unmatched } = await parts.catalog.search({ intent, limit: 1 + alternativesMax })
+function wordsSuggestion(
+  parts: SuggestParts,
+  { intent, asker, args }: Asked,
+  { results, unmatched }: Found,
+): Suggestion {
   const best = results[0]
   const tools = best === undefined ? [] : [parts.catalog.forAgents(best.tool)]
   const { tasks, missing } = suggestGraph(intent, tools, [], (tool) => parts.adviser.pastArguments(tool, asker), args)
@@ -114,7 +122,7 @@ async function wordsSuggestion(parts: SuggestParts, { intent, asker, args }: Ask
     rationale: best === undefined ? 'No tool fits the intent.' : `"${best.tool.id}" fits best: ${best.why}`,
     dependencyPaths: [],
     toolSchemas: schemasOf(parts, tools, asker),
-    alternatives: results.slice(1).map(({ tool }) => tool.id),
+    alternatives: results.slice(1, 1 + alternativesMax).map(({ tool }) => tool.id),
     warnings: [
       ...(unmatched.length === 0 ? [] : [`No tool knows the words: ${unmatched.join(', ')}`]),
       ...missing.map((name) => `Nothing fills "${name}".`),

@@ -30,7 +30,7 @@ export function followRecord(
   let isTold = false
   const judge = () => {
     judging ??= learner
-      .judgeAttention(learn.shared, leaving.signal)
+      .fitModels(learn.shared, leaving.signal)
       .catch((error) => log(`Cannot judge attention over past runs: ${toAppError(error).message}`))
       .finally(() => {
         judging = null
@@ -93,9 +93,9 @@ function openPace(): { steps(): number; looked(): void } {
 }
 
 /** Reads what was learned; nothing where learning is switched off. */
-export function adviserOf({ knowledge, attention }: Learner, { learn }: Config): Adviser {
+export function adviserOf({ knowledge, attention, planner }: Learner, { learn }: Config): Adviser {
   if (!learn.enabled) return noAdviser
-  return new Adviser({ knowledge, attention, isShared: learn.shared, now: Date.now })
+  return new Adviser({ knowledge, attention, planner, isShared: learn.shared, now: Date.now })
 }
 
 /** What the runs that go taught is folded, and stands on the record, before they go. */

@@ -29,6 +29,7 @@ export function openLearningVerbs(store: Store, config: Config): LearningVerbs {
     withLearner((learner) => {
       return {
         ...learner.status(),
+        planner: learner.planner().report,
         attention: learner.attention().report,
         confidence: adviserOf(learner, config).calibration(),
       }
@@ -38,7 +39,7 @@ export function openLearningVerbs(store: Store, config: Config): LearningVerbs {
     async rebuild() {
       await withLearner(async (learner) => {
         await learner.rebuild()
-        await learner.judgeAttention(learn.shared, new AbortController().signal)
+        await learner.fitModels(learn.shared, new AbortController().signal)
       })
       return status()
     },
