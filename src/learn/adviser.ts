@@ -50,12 +50,8 @@ export type Recalled = {
   uses: { runs: number; successes: number; confidence: number }
 }
 
-type Foresight = Foreseen & {
-  confidence: number
-  recalled: Recalled | null
-  /** Else the past says nothing about the intent, and its words decide. */
-  isKnown: boolean
-}
+/** Where nothing is known, the past says nothing about the intent, and its words decide. */
+type Foresight = Foreseen & { confidence: number; recalled: Recalled | null; isKnown: boolean }
 
 /** How alike the nearest past intent must be; the planner also reads words and names of tools. */
 const [likenessMin, plannedLikenessMin] = [0.35, 0.15]
