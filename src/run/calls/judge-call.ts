@@ -3,7 +3,7 @@
  * send is judged.
  */
 import type { Catalog } from '#catalog'
-import { AppError, type Budget, fromErrorData, splitToolId } from '#model'
+import { AppError, type Budget, fromErrorData, type Json, splitToolId } from '#model'
 import type { Secrets } from '#record'
 import { dangerOf, decide, type RunPolicy, type Verdict } from '#run/policy'
 import { overspent, type Spent } from '#run/record'
@@ -23,14 +23,15 @@ type Judging = Pick<CallContext, 'budget' | 'catalog' | 'secrets' | 'policy' | '
 
 /** Of a call that has no decision yet. */
 export function judge(call: CallFacts, context: Judging, spent: Spent): Judgement {
-  const target = targetOf(call, context, spent)
+  const args = argumentsOf(call)
+  const target = targetOf(call, context, spent, args)
   if (target instanceof AppError) return { kind: 'refuse', error: target }
-  const verdict = policyVerdict(call, context.policy)
+  const verdict = policyVerdict(call, context.policy, args)
   if (verdict.action === 'deny') return { kind: 'refuse', error: denied(call, verdict) }
   const mocked = context.mocked?.(call)
   if (mocked !== undefined) return { kind: 'mocked', mocked }
   if (verdict.action === 'ask') return { kind: 'ask', because: verdict.because }
-  const because = reasonToAsk(call, context.secrets)
+  const because = reasonToAsk(call, context.secrets, args)
   return because === null ? { kind: 'send', target } : { kind: 'ask', because }
 }
 
@@ -38,12 +39,18 @@ export function judge(call: CallFacts, context: Judging, spent: Spent): Judgemen
 type Refusing = { budget: Budget; catalog: Pick<Catalog, 'near' | 'problemOf' | 'problemOfServer'>; secrets?: Secrets }
 
 /** What the call is sent to; or why it is not made at all, whatever the policy says. */
-export function targetOf(call: CallFacts, { budget, catalog, secrets }: Refusing, spent: Spent): Target | AppError {
+export function targetOf(
+  call: CallFacts,
+  { budget, catalog, secrets }: Refusing,
+  spent: Spent,
+  args = argumentsOf(call),
+): Target | AppError {
   const over = notExpressible(call) ?? overspent(call.tool, budget, spent)
   if (over !== null) return over
   const { definition, effect } = call
   if (definition === null || effect === null) return notFound(call, catalog)
-  return catalog.problemOf(definition, argumentsToSend(call)) ?? lostSecret(call, secrets) ?? { definition, effect }
+  const problem = catalog.problemOf(definition, argumentsToSend(call, args)) ?? lostSecret(call.tool, args, secrets)
+  return problem ?? { definition, effect }
 }
 
 function notFound({ tool }: CallFacts, catalog: Refusing['catalog']): AppError {
@@ -70,11 +77,15 @@ type Policy = Omit<RunPolicy, 'write'>
  * that an agent asks for; in a run begun for an intent alone none was asked for, so what
  * the standard set would ask about asks there, whatever the rules allow.
  */
-export function policyVerdict(call: CallFacts, { permissions, rules, isSpeculated }: Policy): Verdict {
+export function policyVerdict(
+  call: CallFacts,
+  { permissions, rules, isSpeculated }: Policy,
+  args = argumentsOf(call),
+): Verdict {
   const { tool, effect, definition } = call
   if (effect === null) return { action: 'deny', because: 'there is no such tool' }
   const danger = definition === null ? null : dangerOf(definition)
-  const question = { tool, effect, danger, args: argumentsOf(call) }
+  const question = { tool, effect, danger, args }
   const verdict = decide(question, permissions, rules)
   const isUnasked = isSpeculated && verdict.action !== 'deny' && decide(question, 'standard', []).action === 'ask'
   return isUnasked ? { action: 'ask', because: unasked } : verdict
@@ -83,13 +94,14 @@ export function policyVerdict(call: CallFacts, { permissions, rules, isSpeculate
 const unasked = 'an intent alone led to this call, and nobody asked for it'
 
 /** Why a human is asked even though the policy allows the call. */
-function reasonToAsk(call: CallFacts, secrets: Secrets): string | null {
-  return leakOf(call, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
+function reasonToAsk(call: CallFacts, secrets: Secrets, args: Json): string | null {
+  return leakOf(call.tool, args, secrets) ?? (call.ask ? 'the task says that it has side effects' : null)
 }
 
 /** Whether a call needs no approval. */
 export function needsNoApproval(call: CallFacts, { policy, secrets }: { policy: Policy; secrets: Secrets }): boolean {
-  return policyVerdict(call, policy).action === 'allow' && reasonToAsk(call, secrets) === null
+  const args = argumentsOf(call)
+  return policyVerdict(call, policy, args).action === 'allow' && reasonToAsk(call, secrets, args) === null
 }
 
 /**

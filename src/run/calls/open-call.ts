@@ -121,10 +121,10 @@ export function withoutCode({ code: _, tasks: __, ...issued }: IssuedCall): Omit
  * What is sent: the arguments, edited or not, and the key where the tool takes one and the program
  * gave none.
  */
-export function argumentsToSend(call: CallFacts): Json {
+export function argumentsToSend(call: CallFacts, args = argumentsOf(call)): Json {
   const parameter = call.effect === null ? null : keyParameter(call.effect)
   const isKeyed = parameter !== null && call.key !== undefined
-  return isKeyed ? withKey(argumentsOf(call), parameter, call.key!) : argumentsOf(call)
+  return isKeyed ? withKey(args, parameter, call.key!) : args
 }
 
 export function argumentsOf(call: CallFacts): Json {

@@ -37,6 +37,22 @@ test('openStanding() sees each line once, also one that is written later', async
   )
 })
 
+test('openStanding() reads once for all that ask at once, and again after a write that was awaited', async (t) => {
+  const { store, write } = await open(t)
+  let reads = 0
+  const counted: typeof store.events = (run, options) => {
+    reads += 1
+    return store.events(run, options)
+  }
+  const standing = openStanding({ ...store, events: counted })
+  const ask = async () => standing().lines.size
+  assert.deepEqual([await Promise.all(Array.from({ length: 64 }, ask)), reads], [Array(64).fill(0), 1])
+  const written = write('a:*', '1')
+  standing()
+  await written
+  assert.equal(standing().lines.size, 1, 'what was asked for before the write hides nothing of it')
+})
+
 test('runPolicy() has no line any more that was taken back, neither among all nor among those of the run', async (t) => {
   const { store, write, forget } = await open(t)
   const file = { permissions: 'standard' as const, rules: [{ tool: 'f:*', then: 'deny' as const }] }

@@ -60,14 +60,20 @@ export function standingLines(store: Store): StandingLine[] {
 export type StandingRules = { lines: ReadonlyMap<number, StandingLine>; forgotten: ReadonlySet<string> }
 
 /**
- * Reads only what is new since the last time; `forgotten` are the approvals whose rules were taken
- * back.
+ * Reads only what is new since the last time, and once for all that ask before the microtask queue
+ * comes to it: runs that one commit woke judge their calls one after the other, and a query for
+ * each made a graph of ten calls cost 6 % more CPU. What follows an awaited write of ours comes
+ * later, and so sees it. `forgotten` are the approvals whose rules were taken back.
  */
 export function openStanding(store: Store): () => StandingRules {
   const lines = new Map<number, StandingLine>()
   const forgotten = new Set<string>()
   let seen = 0
-  return () => {
+  let isCurrent = false
+  const expire = () => {
+    isCurrent = false
+  }
+  function read(): void {
     for (const event of store.events(homeChain, { after: seen, type: 'policy.changed' })) {
       seen = event.n
       if (event.type !== 'policy.changed') continue
@@ -79,6 +85,13 @@ export function openStanding(store: Store): () => StandingRules {
         if (approval !== undefined) forgotten.add(approval)
         lines.delete(id)
       }
+    }
+  }
+  return () => {
+    if (!isCurrent) {
+      read()
+      isCurrent = true
+      queueMicrotask(expire)
     }
     return { lines, forgotten }
   }
