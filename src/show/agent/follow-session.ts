@@ -1,4 +1,5 @@
 /** Follows a session while it moves: tells each step, and keeps its books in the workspace. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from '#show/cli'
 import type { Verbs } from '#verbs'
 import { oneLine } from './session-text.ts'
@@ -11,6 +12,7 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
   let steps = 1
   let working: Promise<void> | null = null
   let isAsked = false
+  const ending = new AbortController()
 
   async function look(): Promise<void> {
     // It may have begun, and not be on disk yet.
@@ -26,10 +28,13 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
     await projectSession(record)
   }
 
+  /** Each look reads the whole record: together they take a fifth of the time at most. */
   async function lookUntilQuiet(): Promise<void> {
-    while (isAsked) {
+    while (isAsked && !ending.signal.aborted) {
       isAsked = false
+      const began = performance.now()
       await look()
+      await pause(4 * (performance.now() - began), undefined, ending).catch(() => {})
     }
   }
 
@@ -51,6 +56,7 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
     async stop() {
       unsubscribe()
       hush()
+      ending.abort()
       await working
       await look()
     },
