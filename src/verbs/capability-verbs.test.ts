@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, JsonObject } from '#model'
-import { caller, openSpace, type TestVerbs, workspace } from '#test'
+import { caller, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
 
 const sum = (key: string, name: string) =>
   `const ${name} = await mcp.fx.add({ key: '${key}', by: 2 }) // ${key}\n  return { sum: ${name}.total }`
@@ -183,5 +183,72 @@ test('what another process has only rehearsed is executed once by the gateway, w
   const withdraw = verbs.announceGateway('http://127.0.0.1:1', false)
   await run(verbs, 'Add up the stock of pears', sum('pears', 'pears'))
   await until(() => howOf(id) === 'rehearsed,executed')
+  withdraw()
+})
+
+/** Another process of the home, in which the server says something else of its tools. */
+async function reopened(space: ReturnType<typeof workspace>, verbs: TestVerbs, env: string) {
+  await verbs.close()
+  const text = readFileSync(space.file, 'utf8')
+  writeFileSync(space.file, text.replace('"EFFECTS"', `${env},"EFFECTS"`))
+  return openSpace(space)
+}
+
+test('serve verifies a capability again by itself once its changed tool was accepted, and not before', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  await run(verbs, 'Add up the stock of apples', sum('apples', 'n'))
+  await verified(verbs, 'cap:add_up_stock')
+  const again = await reopened(space, verbs, '"SAYS":"Add, in other words."')
+  const withdraw = again.announceGateway('http://127.0.0.1:1', false)
+  const [tool] = await again.toAccept('fx:add')
+  await until(() => byName(again, 'cap:add_up_stock')!.status === 'stale')
+  // What closes meanwhile makes it look again: the change is not accepted yet.
+  await run(again, 'Look up the colour of pears', read('pears'))
+  await until(() => again.capabilities('verified').length === 1)
+  await pause(1000)
+  assert.deepEqual(
+    [byName(again, 'cap:add_up_stock')!.status, byName(again, 'cap:add_up_stock')!.reason],
+    ['stale', 'the tool fx:add changed'],
+  )
+  await again.accept(tool!, caller)
+  await verified(again, 'cap:add_up_stock')
+  const { tools } = again.capability('cap:add_up_stock') as { tools: JsonObject }
+  assert.equal(tools['fx:add'], tool!.digest)
+  assert.deepEqual((await run(again, 'x', `return await cap.add_up_stock({ key: 'figs' })`)).result, { sum: 2 })
+  withdraw()
+})
+
+test('a capability is as stale as one that it calls, calls the version it was verified with, and comes back with it', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  const withdraw = verbs.announceGateway('http://127.0.0.1:1', false)
+  await run(verbs, 'Add up the stock of apples', sum('apples', 'n'))
+  await verified(verbs, 'cap:add_up_stock')
+  const report = (key: string) =>
+    `const { sum } = await cap.add_up_stock({ key: '${key}' })\n  return [sum, (await mcp.fx.read({ key: '${key}' })).value]`
+  await run(verbs, 'Report on pears', report('pears'))
+  const { id } = await until(() => verbs.capabilities('verified').find((one) => String(one.id).includes('report')))
+  const one = () => verbs.capability(String(id)) as { status: string; reason: string; tools: JsonObject }
+  assert.ok('cap:add_up_stock@1' in one().tools)
+  const use = () => run(verbs, 'x', `return await cap['${String(id).slice(4)}']({ key: 'pears' })`)
+  // A newer version of what it calls changes nothing of what it does.
+  const { source } = verbs.capability('cap:add_up_stock') as { source: { code: string } }
+  await teach(verbs.store, 'add_up_stock', source.code.replace('by: 2', 'by: 100'), {
+    version: 2,
+    parametersSchema: schemaOf({ key: { type: 'string' } }),
+  })
+  await until(() => (verbs.capability('cap:add_up_stock@1') as { status: string }).status === 'demoted')
+  assert.equal(((await use()).result as Json[])[0], 4, 'two more pears')
+  const lost = { why: 'test', who: 'test', from: 'cli', capability: 'add_up_stock', version: 1 } as const
+  await verbs.store.appendHome('capability.changed', { ...lost, status: 'disabled' })
+  assert.deepEqual([one().status, one().reason], ['stale', 'cap:add_up_stock@1, which it calls, is disabled'])
+  assert.equal(((await use()).error as JsonObject).code, 'TOOL_CHANGED')
+  const byHand = (await verbs.verifyCapability(String(id))) as JsonObject
+  assert.deepEqual([byHand.ok, byHand.why], [false, 'cap:add_up_stock@1 is disabled'])
+  await verbs.store.appendHome('capability.changed', { ...lost, status: 'enabled' })
+  await until(() => one().status === 'verified')
+  await verbs.decideCapability('cap:add_up_stock', 'forgotten', caller)
+  assert.match(one().reason, /cap:add_up_stock@1, which it calls, is forgotten/)
   withdraw()
 })

@@ -10,9 +10,11 @@ import {
   type Capability,
   capabilitiesToDemote,
   capabilitiesToLearn,
+  checkedAgain,
   fixedPlaces,
   type HomeCapabilities,
   idOf,
+  isUsable,
   type KnownShape,
   type RunCall,
   reachOf,
@@ -64,13 +66,16 @@ export async function learnCapabilities(
   const { shapes, usesOf } = facts()
   const learned = capabilitiesToLearn(shapes(), capabilities.versions(), (run) => callsOf(store, run))
   for (const body of learned) await store.appendHome('capability.learned', body)
-  const open = capabilities.all().filter((one) => isUnchecked(one) || (isServing && isUnexecuted(one)))
-  for (const candidate of open) {
+  const isOpen = (one: Capability) => isUnchecked(one) || (isServing && (isUnexecuted(one) || isOutdated(one)))
+  for (const one of capabilities.all().filter(isOpen)) {
     if (signal?.aborted) break
-    const checked = await verifyCapability(parts, candidate, isServing).catch(asRefutation)
+    const isStale = one.status === 'stale'
+    if (isStale && !(await areThere(parts, one))) continue
+    const checked = await verifyCapability(parts, one, isServing).catch(asRefutation)
     if (checked === null) break
-    if (!checked.ok && checked.why !== noRun)
-      await change(store, candidate, { status: 'candidate', why: checked.why ?? 'it was not verified' })
+    if (checked.ok || checked.why === noRun) continue
+    const why = checked.why ?? 'it was not verified'
+    await change(store, one, isStale ? { status: 'stale', why: `${checkedAgain}${why}` } : { status: 'candidate', why })
   }
   for (const body of capabilitiesToDemote(capabilities.all(), usesOf))
     await store.appendHome('capability.changed', body)
@@ -87,6 +92,23 @@ const isUnexecuted = ({ status, isKept, effect, verifiedBy }: Capability) =>
   effect !== null &&
   isReadOnly(effect) &&
   verifiedBy?.how.includes('executed') === false
+
+/** What it needs changed since it was verified, and no check was made since. */
+const isOutdated = ({ status, reason, runs }: Capability) =>
+  status === 'stale' && runs.length > 0 && reason?.startsWith(checkedAgain) !== true
+
+/** All that it calls can be called: a change was accepted, what it contains is verified. */
+async function areThere({ catalog, capabilities }: LearningParts, { tools }: Capability): Promise<boolean> {
+  for (const id of Object.keys(tools)) {
+    if (isCapability(id)) {
+      if (!capabilities.all().some((one) => idOf(one) === id && isUsable(one))) return false
+      continue
+    }
+    const tool = await catalog.tool(id)
+    if (tool === undefined || catalog.refusalOf(tool) !== null) return false
+  }
+  return true
+}
 
 /** Of an imported one; it is tried again when there is one. */
 const noRun = 'there is no run here that it could be rehearsed against'
@@ -174,18 +196,22 @@ function hasFixedOf(one: Capability, { literals }: { literals: readonly Json[] }
 
 /** The tools as they are now; a text where one is gone, or would not take what it was given. */
 async function pinsOf(
-  { catalog, store }: LearningParts,
+  { catalog, store, capabilities }: LearningParts,
   { tools }: Pick<Capability, 'tools'>,
   runs: readonly { run: string }[],
 ): Promise<Record<string, string> | string> {
   const pins: Record<string, string> = {}
   for (const [id, known] of Object.entries(tools)) {
     if (isCapability(id)) {
+      const contained = capabilities.all().find((one) => idOf(one) === id)
+      if (contained === undefined || !isUsable(contained)) return `${id} is ${contained?.status ?? 'not there'}`
       pins[id] = known
       continue
     }
     const tool = await catalog.tool(id)
     if (tool === undefined) return `the tool ${id} is not there`
+    const refusal = catalog.refusalOf(tool)
+    if (refusal !== null) return refusal.message
     pins[id] = tool.digest
     if (tool.digest === known) continue
     const problem = argumentsGiven(store, id, runs)

@@ -3,7 +3,15 @@
  * verification.
  */
 export { hasSecret } from './anti-unify.ts'
-export { applyToCapabilities, type Capability, capabilityEvents, fixturesOf, idOf } from './capability-status.ts'
+export {
+  applyToCapabilities,
+  type Capability,
+  capabilityEvents,
+  checkedAgain,
+  fixturesOf,
+  idOf,
+  isUsable,
+} from './capability-status.ts'
 export {
   capabilitiesToDemote,
   capabilitiesToLearn,

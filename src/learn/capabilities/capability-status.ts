@@ -5,6 +5,7 @@
  *                  ▲                     │   ▲
  *                  └──────changed────────┤   └──verified── stale
  *                                        └──tool changed────▲
+ *                       or a capability that it calls is lost
  *
  * `disabled` is a human's word and keeps what it was before; `enabled` gives that back, and nothing
  * but a changed tool takes it away again. `forgotten` is for good.
@@ -61,10 +62,34 @@ const capabilityKey = (name: string, version: number) => `${name}@${version}`
 /** Changes the table in place and answers with the keys of what it changed. */
 export function applyToCapabilities(table: CapabilityTable, event: Event): string[] {
   if (!isOurs(event)) return []
-  const changed = [...changesOf(table, event)]
-  for (const capability of changed) table.set(capabilityKey(capability.name, capability.version), capability)
-  return changed.map(({ name, version }) => capabilityKey(name, version))
+  const keys = new Set<string>()
+  for (let changed = changesOf(table, event); changed.length > 0; changed = containersOf(table, changed)) {
+    for (const one of changed) {
+      const key = capabilityKey(one.name, one.version)
+      table.set(key, one)
+      keys.add(key)
+    }
+  }
+  return [...keys]
 }
+
+/** What calls one that can be called no more is as stale as if a tool of its own had changed. */
+function containersOf(table: CapabilityTable, changed: readonly Capability[]): Capability[] {
+  const lost = changed.filter((one) => !isUsable(one))
+  return lost.flatMap((one) => {
+    const containers = [...table.values()].filter(({ tools }) => tools[idOf(one)] !== undefined)
+    return containers.flatMap((container) => stale(container, `${idOf(one)}, which it calls, is ${one.status}`))
+  })
+}
+
+/** Can be called by its own number: verified, or replaced by a better one. */
+export function isUsable({ status, reason }: Pick<Capability, 'status' | 'reason'>): boolean {
+  return status === 'verified' || (status === 'demoted' && reason?.startsWith(supersededBy) === true)
+}
+
+export const supersededBy = 'superseded by '
+/** Why one stays stale that was held against its runs once more. */
+export const checkedAgain = 'verified again: '
 
 function isOurs(event: Event): event is CapabilityEvent {
   return (capabilityEvents as readonly string[]).includes(event.type)
@@ -139,7 +164,8 @@ function enabledStatus({ status, before, verifiedBy }: Capability): CapabilitySt
 }
 
 function stale(known: Capability, reason: string): Capability[] {
-  if (known.status === 'verified') return [{ ...known, status: 'stale', reason }]
+  const isRefuted = known.status === 'stale' && known.reason?.startsWith(checkedAgain) === true
+  if (known.status === 'verified' || isRefuted) return [{ ...known, status: 'stale', reason }]
   return known.status === 'disabled' && known.before === 'verified' ? [{ ...known, before: 'stale' }] : []
 }
 

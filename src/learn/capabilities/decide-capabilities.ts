@@ -13,7 +13,7 @@ import {
   splitToolId,
   toText,
 } from '#model'
-import { type Capability, idOf } from './capability-status.ts'
+import { type Capability, idOf, supersededBy } from './capability-status.ts'
 import {
   type CapabilityDraft,
   draftOf,
@@ -202,8 +202,6 @@ export function capabilitiesToDemote(
         : []
     })
 }
-
-export const supersededBy = 'superseded by '
 
 /**
  * Beta posterior over its executions with a uniform prior: its mean, and the bound below which its

@@ -2,7 +2,16 @@
  * The capabilities of a home as the engine calls them, read from its chain alone: whatever is made
  * again of the rest that was learned, a call finds them, and a replayed one finds what it called.
  */
-import { type Actor, AppError, type Event, type EventBodies, homeChain, nearNames, parseCapabilityId } from '#model'
+import {
+  type Actor,
+  AppError,
+  type Event,
+  type EventBodies,
+  homeChain,
+  isCapability,
+  nearNames,
+  parseCapabilityId,
+} from '#model'
 import type { Store } from '#record'
 import type { CallableCapability, Capabilities } from '#run'
 import {
@@ -11,8 +20,8 @@ import {
   type CapabilityTable,
   capabilityEvents,
   idOf,
+  isUsable,
 } from './capability-status.ts'
-import { supersededBy } from './decide-capabilities.ts'
 
 export type HomeCapabilities = Capabilities & {
   /** The same with what was forgotten, which is not learned again. */
@@ -46,8 +55,8 @@ export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShare
       const events = store.events(homeChain, { type: 'capability.learned' }) as Event<'capability.learned'>[]
       const found = events.find(({ body }) => isThat(body, id) && (digest === undefined || body.digest === digest))
       if (found === undefined) throw lost(id)
-      const { digest: known, source, parametersSchema } = found.body
-      return { id, digest: known, source, parametersSchema }
+      const { digest: known, source, parametersSchema, tools } = found.body
+      return { id, digest: known, source, parametersSchema, calls: calledBy(tools) }
     },
   }
 }
@@ -74,7 +83,8 @@ function newest(versions: Capability[]): Capability {
 }
 
 /** A version that a better one replaced can still be called by its own number. */
-function problemOf({ status, reason }: Capability, isByVersion: boolean): string | null {
+function problemOf(one: Capability, isByVersion: boolean): string | null {
+  const { status, reason } = one
   const why = reason === null ? '' : `: ${reason}`
   switch (status) {
     case 'verified':
@@ -84,16 +94,18 @@ function problemOf({ status, reason }: Capability, isByVersion: boolean): string
     case 'stale':
       return `it is stale${why}; "metier capabilities verify" checks it again`
     case 'demoted':
-      return isByVersion && reason?.startsWith(supersededBy) ? null : `it was demoted${why}`
+      return isByVersion && isUsable(one) ? null : `it was demoted${why}`
     default:
       return `it is ${status}${why}`
   }
 }
 
 const callable = (capability: Capability): CallableCapability => {
-  const { digest, source, parametersSchema } = capability
-  return { id: idOf(capability), digest, source, parametersSchema }
+  const { digest, source, parametersSchema, tools } = capability
+  return { id: idOf(capability), digest, source, parametersSchema, calls: calledBy(tools) }
 }
+
+const calledBy = (tools: Capability['tools']) => Object.keys(tools).filter(isCapability)
 
 function isThat(body: EventBodies['capability.learned'], id: string): boolean {
   return idOf({ name: body.capability, version: body.version }) === id

@@ -40,6 +40,8 @@ export type CallableCapability = {
   digest: string
   source: CapabilitySource
   parametersSchema: JsonObject
+  /** The versions of others that it called as it was verified: by their names it means these. */
+  calls: readonly string[]
 }
 
 export type Capabilities = {
@@ -117,7 +119,7 @@ export class CapabilityPins {
   readonly #capabilities: Capabilities
   readonly #journal: Pick<Journal, 'started' | 'calls'>
   /** By call: the name of the capability that runs as it, and what its program gets. */
-  readonly #running = new Map<string, { name: string; args: string }>()
+  readonly #running = new Map<string, { name: string; args: string; calls: readonly string[] }>()
 
   constructor(capabilities: Capabilities, journal: Pick<Journal, 'started' | 'calls'>) {
     this.#capabilities = capabilities
@@ -153,7 +155,8 @@ export class CapabilityPins {
       if (capability === null) return { ...call, refusal: refusedBefore(call) }
       const { edited: given = call.args } = editOf(this.#journal.started, id)
       const { plan, args } = capabilityPlan(capability, JSON.parse(given) as Json)
-      this.#running.set(id, { name: parseCapabilityId(capability.id)!.name, args: toText(args) })
+      const { name } = parseCapabilityId(capability.id)!
+      this.#running.set(id, { name, args: toText(args), calls: capability.calls })
       const source = plan.kind === 'code' ? { code: plan.code } : { tasks: plan.tasks }
       return { ...call, ...source, tool: capability.id, capability: capability.digest }
     } catch (error) {
@@ -165,12 +168,21 @@ export class CapabilityPins {
   #capabilityOf({ tool }: IssuedCall, id: string): CallableCapability | null {
     const recorded = this.#journal.calls.get(id)
     if (recorded === undefined) {
-      const capability = this.#capabilities.resolve(tool, this.#journal.started.actor)
+      const meant = this.#pinnedBy(id).find((pinned) => isMeant(tool, pinned)) ?? tool
+      const capability = this.#capabilities.resolve(meant, this.#journal.started.actor)
       this.#refuseDeep(parseCapabilityId(capability.id)!.name, id)
       return capability
     }
     if (recorded.definition === null) return null
     return isMeant(tool, recorded.tool) ? this.#capabilities.learned(recorded.tool, recorded.definition) : null
+  }
+
+  /** What the capability that makes a call was verified with. */
+  #pinnedBy(id: string): readonly string[] {
+    const outer = id.includes('.') ? id.slice(0, id.lastIndexOf('.')) : ''
+    const { capability } = this.#journal.started
+    if (outer !== '') return this.#running.get(outer)?.calls ?? []
+    return capability === undefined ? [] : this.#capabilities.learned(capability).calls
   }
 
   #refuseDeep(name: string, id: string): void {
