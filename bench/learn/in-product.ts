@@ -1,6 +1,6 @@
 /** What discover and execute make of past runs: their ranking, and the tools that they foresee. */
 import { buildIndex, search } from '#catalog'
-import { Adviser, fitPlans, joinParts, openPlanner, plansDueAt } from '#learn'
+import { Adviser, fitPlans, joinParts, openPlanner, plannedPart, plansDueAt, recalledTools } from '#learn'
 import { limits, type Tool } from '#model'
 
 const server = 'bench'
@@ -67,11 +67,12 @@ export function inProduct(tools: readonly KnownTool[], past: readonly PastPlan[]
   const adviser = new Adviser({ knowledge: () => known, planner: () => planner, isShared: false, now: Date.now })
   const asker = { subject: null, servers: new Set([server]) }
   const ranking = (intent: string) => {
-    const { history } = adviser.hints(intent, asker, words(intent))
-    const all = new Set([...words(intent).keys(), ...history.keys()])
-    const scored = [...all].map((id) => {
-      const parts = { words: words(intent).get(id) ?? 0, history: history.get(id) ?? 0, context: 0, success: null }
-      return { place: places.get(id)!, score: joinParts(parts) }
+    const found = words(intent)
+    const hints = adviser.hints(intent, asker, found)
+    const all = [...found.keys(), ...recalledTools(hints, found)]
+    const scored = all.map((id) => {
+      const parts = { words: found.get(id) ?? 0, history: hints.history.get(id) ?? 0, context: 0, success: null }
+      return { place: places.get(id)!, score: joinParts({ ...parts, ...plannedPart(hints.planned, id) }) }
     })
     return scored.sort((a, b) => b.score - a.score).map(({ place }) => place)
   }

@@ -109,9 +109,9 @@ export class Adviser {
   hints(intent: string, asker: Asker, words: WordScores): Hints {
     const known = this.#follow()
     const near = this.#past.nearest(intent, this.#accepts(asker))
-    const history = this.#foretell(intent, asker, near, words)?.history
+    const planned = this.#foretell(intent, asker, near, words)?.planned ?? null
     const recent = recentTools(known.runs, asker, this.#now())
-    return hintsOf(near, recent, known.tool, { history, attention: this.#attend(intent, asker) })
+    return hintsOf(near, recent, known.tool, { planned, attention: this.#attend(intent, asker) })
   }
 
   /** What the planner says, while it is admitted and made of no more than the asker may see. */

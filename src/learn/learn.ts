@@ -30,10 +30,13 @@ export {
   fillSlots,
   type Habit,
   habitFeatures,
+  historyMin,
   joinParts,
+  plannedPart,
   type RankParts,
   type ReadIntent,
   readIntent,
+  recalledTools,
   recallIntent,
 } from '#learn/intents'
 export {

@@ -4,7 +4,16 @@
  * the ranking stays as it is.
  */
 import { type Catalog, type Hit, signatureOf } from '#catalog'
-import { type Adviser, type Asker, joinParts, type RankParts, type Recalled } from '#learn'
+import {
+  type Adviser,
+  type Asker,
+  historyMin,
+  joinParts,
+  plannedPart,
+  type RankParts,
+  type Recalled,
+  recalledTools,
+} from '#learn'
 import { limits, type Tool } from '#model'
 import type { FoundCapability } from '#verbs/views'
 
@@ -12,10 +21,6 @@ type LearnedHit = Hit & { parts: RankParts }
 
 type Wanted = { server?: string; effect?: string; minScore?: number }
 
-/** So many tools that only the past speaks for are looked up. */
-const recalledToolsMax = 10
-/** What makes a tool one that the past knows: less is chance. */
-const historyMin = 0.05
 /** A tool that is called by its name keeps its place. */
 const namedMin = 0.97
 const likenessMin = 0.3
@@ -27,12 +32,8 @@ export async function rankLearned(
 ): Promise<LearnedHit[]> {
   const words = new Map(hits.map(({ tool, score }) => [tool.id, score]))
   const hints = adviser.hints(intent, asker, words)
-  const known = new Set(hits.map(({ tool }) => tool.id))
-  const recalled = [...hints.history]
-    .filter(([id, vote]) => vote >= historyMin && !known.has(id) && !id.startsWith('cap:'))
-    .sort(([, left], [, right]) => right - left)
-    .slice(0, recalledToolsMax)
-  const tools = await Promise.all(recalled.map(([id]) => catalog.tool(id, 0).catch(() => undefined)))
+  const recalled = recalledTools(hints, words)
+  const tools = await Promise.all(recalled.map((id) => catalog.tool(id, 0).catch(() => undefined)))
   const isWanted = (tool: Tool | undefined): tool is Tool =>
     tool !== undefined &&
     (wanted.server === undefined || tool.server === wanted.server) &&
@@ -43,7 +44,7 @@ export async function rankLearned(
     const history = hints.history.get(id) ?? 0
     const attention = hints.attention(id)
     const own = { words: hit.score, history, context: hints.context(id), success: hints.success(id) }
-    const parts = attention === undefined ? own : { ...own, attention }
+    const parts = { ...own, ...(attention !== undefined && { attention }), ...plannedPart(hints.planned, id) }
     const score = hit.score >= namedMin ? hit.score : Math.round(1000 * joinParts(parts)) / 1000
     return { ...hit, score, parts, ...whyOf(hit, history, adviser.failuresOf(id)) }
   })

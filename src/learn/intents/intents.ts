@@ -16,6 +16,16 @@ export {
   type ToolHabit,
 } from './foresee.ts'
 export { clipped, type NearIntent, openPastIntents, type PastIntent, type PastIntents } from './past-intents.ts'
-export { type Hints, hintsOf, historyVotes, joinParts, type RankParts } from './rank-history.ts'
+export {
+  type Hints,
+  hintsOf,
+  historyMin,
+  historyVotes,
+  joinParts,
+  type Planned,
+  plannedPart,
+  type RankParts,
+  recalledTools,
+} from './rank-history.ts'
 export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
 export { type Served, type Unmatched, unmatchedIn } from './unmatched.ts'

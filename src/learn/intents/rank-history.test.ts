@@ -30,3 +30,11 @@ test('joinParts() keeps the order of what history says, below tools that are cal
 test('joinParts() lowers a tool that fails, whatever its words say', () => {
   assert.ok(joinParts({ ...unknown, words: 0.9, success: 0.1 }) < 0.8)
 })
+
+test('joinParts() ranks by the planner as far as it is trusted, and not at all where it is not', () => {
+  const parts = { words: 0.6, history: 0.1, context: 0, success: null }
+  const score = (share: number, trust: number) => joinParts({ ...parts, planned: { share, trust } })
+  assert.ok(Math.abs(score(0.9, 0) - joinParts(parts)) < 1e-9)
+  assert.ok(score(0.9, 1) > 0.9 && score(0.3, 1) > 0.5 && score(0.01, 1) < 0.1)
+  assert.ok(score(0.01, 0.2) > score(0.01, 0.8), 'the less it is trusted, the more the words count')
+})

@@ -3,6 +3,7 @@
  * the tools of the last runs, and how often each tool succeeded. It is joined with the score of the
  * words such that nothing known changes nothing.
  */
+import { isCapability } from '#model'
 import type { NearIntent } from './past-intents.ts'
 
 type Stats = { runs: number; calls: number; successes: number; with: Record<string, number> }
@@ -15,11 +16,14 @@ export type RankParts = {
   success: number | null
   /** There while attention is admitted and knows the tool: 0.5 says nothing for or against it. */
   attention?: number
+  /** There while the planner is admitted: how likely the tool is used, as far as it is trusted. */
+  planned?: { share: number; trust: number }
 }
 
 export type Hints = {
   /** By tool, from the nearest past intents. */
   history: ReadonlyMap<string, number>
+  planned: Planned | null
   context(tool: string): number
   success(tool: string): number | null
   attention(tool: string): number | undefined
@@ -34,8 +38,10 @@ const votersMax = 20
  */
 const [contextGain, failureLoss] = [0.8, 1.5]
 const [historyGain, historyUnit] = [4, 0.08]
-/** What words alone cannot make sure, nor rule out. */
-const wordsDoubt = 0.02
+/** What words alone cannot make sure, nor rule out; and the planner. */
+const [wordsDoubt, planDoubt] = [0.02, 0.002]
+/** A tool that one of four such cases needs is found rather than not: each is one of several. */
+const planGain = 1
 /** Tools that are called by their names stand above all that was learned. */
 const [joinedMost, joinedBend] = [0.969, 0.9]
 /** How much attention counts, in log-odds of its own. */
@@ -56,21 +62,25 @@ export function historyVotes(near: readonly NearIntent[]): Map<string, number> {
   return votes
 }
 
-/** What fitted models say where they are used; else the vote of near intents counts alone. */
-type Fitted = { history?: Hints['history'] | undefined; attention?: Hints['attention'] }
+/** What the planner says of an intent: nothing where it is unlike all past ones. */
+export type Planned = { shares: ReadonlyMap<string, number>; trust: number }
+
+/** What fitted models say where they are used; else words and near intents count. */
+type Fitted = { planned?: Planned | null; attention?: Hints['attention'] }
 
 /** `recent` are the tools of the caller's last runs. */
 export function hintsOf(
   near: readonly NearIntent[],
   recent: Iterable<string>,
   statsOf: (tool: string) => Stats | undefined,
-  { history = historyVotes(near), attention = () => undefined }: Fitted = {},
+  { planned = null, attention = () => undefined }: Fitted = {},
 ): Hints {
   const before = [...new Set(recent)].flatMap((tool) => statsOf(tool) ?? [])
   const share = (tool: string) =>
     before.reduce((sum, { with: beside, runs }) => sum + (beside[tool] ?? 0) / Math.max(1, runs), 0)
   return {
-    history,
+    history: historyVotes(near),
+    planned,
     attention,
     context: (tool) => (before.length === 0 ? 0 : Math.min(1, share(tool) / before.length)),
     success(tool) {
@@ -80,16 +90,45 @@ export function hintsOf(
   }
 }
 
+/** What the planner says of one tool, as a part of its score. */
+export function plannedPart(planned: Planned | null, tool: string): Pick<RankParts, 'planned'> {
+  if (planned === null || planned.trust === 0) return {}
+  return { planned: { share: planned.shares.get(tool) ?? 0, trust: planned.trust } }
+}
+
+/** So many tools that only the past speaks for are looked up. */
+const recalledMax = 10
+/** What makes a tool one that the past knows: less is chance. */
+export const historyMin = 0.05
+
+/** The tools that the past speaks for most, without those that the words found. */
+export function recalledTools({ history, planned }: Hints, found: { has(tool: string): boolean }): string[] {
+  const shares = planned === null || planned.trust === 0 ? [] : planned.shares
+  return [...new Map([...history, ...shares])]
+    .filter(([id, share]) => share >= historyMin && !found.has(id) && !isCapability(id))
+    .sort(([, left], [, right]) => right - left)
+    .slice(0, recalledMax)
+    .map(([id]) => id)
+}
+
 /** A score from the parts: that of the words where nothing else is known. */
-export function joinParts({ words, history, context, success, attention = 0.5 }: RankParts): number {
+export function joinParts({ words, history, context, success, attention = 0.5, planned }: RankParts): number {
   const failing = success === null ? 0 : Math.max(0, usualSuccess - success) / usualSuccess
   const attended = attentionGain * Math.log(attention / (1 - attention))
-  const known = historyGain * Math.log1p(history / historyUnit) + contextGain * context
-  const shift = known - failureLoss * failing + attended
-  if (shift === 0) return words
-  const doubted = Math.min(1 - wordsDoubt, Math.max(wordsDoubt, words))
-  const joined = bent(Math.log(doubted / (1 - doubted)) + shift)
-  return shift > 0 ? Math.max(words, joined) : Math.min(words, joined)
+  const known = historyGain * Math.log1p(history / historyUnit)
+  const shift = contextGain * context - failureLoss * failing + attended
+  if (planned !== undefined) {
+    const likely = logOddsOf(planned.share, planDoubt) + planGain
+    return bent((1 - planned.trust) * (logOddsOf(words, wordsDoubt) + known) + planned.trust * likely + shift)
+  }
+  if (known + shift === 0) return words
+  const joined = bent(logOddsOf(words, wordsDoubt) + known + shift)
+  return known + shift > 0 ? Math.max(words, joined) : Math.min(words, joined)
+}
+
+function logOddsOf(share: number, doubt: number): number {
+  const doubted = Math.min(1 - doubt, Math.max(doubt, share))
+  return Math.log(doubted / (1 - doubted))
 }
 
 /** The share of log-odds; above the bend it nears its most slowly, so that no two become equal. */

@@ -4,14 +4,22 @@
  * the same planner.
  */
 import { buildIndex, search } from '#catalog'
-import { foresee, historyVotes, joinParts, openPastIntents, type PastIntent } from '#learn/intents'
+import {
+  foresee,
+  historyVotes,
+  joinParts,
+  openPastIntents,
+  type PastIntent,
+  type Planned,
+  plannedPart,
+} from '#learn/intents'
 import { fitLogistic, predictLogistic } from '#learn/models'
 import { isCapability, type JsonObject, limits, splitToolId, type Tool } from '#model'
 import { chooseTools, fitJoin, rankTools, surenessOf } from './choose-tools.ts'
 import { type Evidence, openWitness, type WordScores } from './evidence.ts'
 import { gatherExperience, type PastPlan } from './experience.ts'
 import { fitOrder, openPairs, type PairReader } from './order-tools.ts'
-import { historyOf, type PlannerState } from './planner.ts'
+import { type PlannerState, plannedOf } from './planner.ts'
 
 type Run = { intent: string | null; subject: string | null; status: string; tools: readonly string[] }
 /** As a tool was pinned: what discover knows it by. */
@@ -28,8 +36,9 @@ type Unseen = {
   evidence: Evidence
   pairs: PairReader
   words: WordScores
+  history: ReadonlyMap<string, number>
   /** What is said without the planner. */
-  usual: { tools: readonly string[]; ranking: readonly string[] }
+  usual: readonly string[]
 }
 
 export function fitPlans({ count, runs, tools }: PlannerRequest): PlannerState {
@@ -110,8 +119,7 @@ function foreseeAll(
       const words = wordsOf(plan.intent)
       const evidence = witness(plan.intent, near, words)
       const { tools } = foresee(plan.intent, near, [])
-      const usual = { tools, ranking: rankingOf(words, historyVotes(near)) }
-      found.push({ plan, evidence, pairs, words, usual })
+      found.push({ plan, evidence, pairs, words, history: historyVotes(near), usual: tools })
     }
   }
   return found.sort((a, b) => places.get(a.plan as PastIntent)! - places.get(b.plan as PastIntent)!)
@@ -124,12 +132,12 @@ function runsOf({ intent, subject, tools, done, failed }: PastIntent): Run[] {
 }
 
 /** Tools in the order of discover. */
-function rankingOf(words: WordScores, history: ReadonlyMap<string, number>): string[] {
-  const all = new Set([...words.keys(), ...history.keys()])
+function rankingOf({ words, history }: Pick<Unseen, 'words' | 'history'>, planned: Planned | null): string[] {
+  const all = new Set([...words.keys(), ...history.keys(), ...(planned?.shares.keys() ?? [])])
   const scores = new Map(
     [...all].map((tool) => {
       const parts = { words: words.get(tool) ?? 0, history: history.get(tool) ?? 0, context: 0, success: null }
-      return [tool, joinParts(parts)]
+      return [tool, joinParts({ ...parts, ...plannedPart(planned, tool) })]
     }),
   )
   return [...all].sort((a, b) => scores.get(b)! - scores.get(a)!)
@@ -140,16 +148,16 @@ type Choice = Unseen & { ranked: ReturnType<typeof rankTools>; chosen: string[] 
 /** Means over all cases, and how far the gain of the set is above one standard error. */
 function compare(choices: readonly Choice[]) {
   const mean = (of: (one: Choice) => number) => choices.reduce((sum, one) => sum + of(one), 0) / (choices.length || 1)
-  const gainOf = ({ chosen, usual, plan }: Choice) => f1(chosen, plan.tools) - f1(usual.tools, plan.tools)
+  const gainOf = ({ chosen, usual, plan }: Choice) => f1(chosen, plan.tools) - f1(usual, plan.tools)
   const gain = mean(gainOf)
   const variance = mean((one) => (gainOf(one) - gain) ** 2)
-  const rankGain = mean(({ words, ranked, usual, plan }) => {
-    const ranking = rankingOf(words, historyOf(ranked))
-    return rankScore(ranking, plan.tools) - rankScore(usual.ranking, plan.tools)
+  const rankGain = mean(({ ranked, plan, ...one }) => {
+    const ranking = rankingOf(one, plannedOf(ranked, one.evidence))
+    return rankScore(ranking, plan.tools) - rankScore(rankingOf(one, null), plan.tools)
   })
   return {
     with: mean(({ chosen, plan }) => f1(chosen, plan.tools)),
-    without: mean(({ usual, plan }) => f1(usual.tools, plan.tools)),
+    without: mean(({ usual, plan }) => f1(usual, plan.tools)),
     lower: gain - Math.sqrt(variance / Math.max(1, choices.length)),
     rankGain,
   }

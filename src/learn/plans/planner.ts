@@ -3,11 +3,11 @@
  * exactly these will be used. It stands beside the rows, not among them: it is made of the same
  * record, later, so that no digest waits for it.
  */
-import type { NearIntent } from '#learn/intents'
+import type { NearIntent, Planned } from '#learn/intents'
 import { type Logistic, packLinear, predictLogistic, type Trees, unpackLinear } from '#learn/models'
 import { type JsonObject, limits } from '#model'
 import { chooseTools, type Join, type Ranked, rankTools, surenessOf } from './choose-tools.ts'
-import { openWitness, type WordScores } from './evidence.ts'
+import { type Evidence, openWitness, type WordScores } from './evidence.ts'
 import type { Experience } from './experience.ts'
 import { openPairs, orderTools } from './order-tools.ts'
 
@@ -49,8 +49,8 @@ export type PlannerReport = {
 
 /** What it says of one intent. */
 export type Foretold = {
-  /** By tool, how likely it is used: as a part of the ranking. */
-  history: ReadonlyMap<string, number>
+  /** How likely each tool is used: a part of the ranking. */
+  planned: Planned
   plan(): { tools: string[]; confidence: number }
 }
 
@@ -90,11 +90,13 @@ function reportOf({ count, cases, isAdmitted, ...state }: PlannerState): Planner
   return { state: isAdmitted ? 'on' : 'off', why, fittedAt: count, heldOut: cases, ...figures }
 }
 
-/** The least share that says anything of a tool. */
-const shareMin = 0.02
+/** Between these its word grows from nothing to all: an intent unlike all others has its own. */
+const [unlike, alike] = [0.1, 0.35]
 
-export const historyOf = (ranked: readonly Ranked[]): Map<string, number> =>
-  new Map(ranked.flatMap(({ tool, share }) => (share < shareMin ? [] : [[tool, share] as const])))
+export function plannedOf(ranked: readonly Ranked[], { nearest }: Evidence): Planned {
+  const trust = Math.min(1, Math.max(0, (nearest - unlike) / (alike - unlike)))
+  return { shares: new Map(ranked.map(({ tool, share }) => [tool, share])), trust }
+}
 
 export function openPlanner(state: PlannerState): Planner {
   const report = reportOf(state)
@@ -109,7 +111,7 @@ export function openPlanner(state: PlannerState): Planner {
       const evidence = witness(intent, near, words)
       const ranked = rankTools(join, evidence).filter(({ tool }) => accepts(tool))
       return {
-        history: historyOf(ranked),
+        planned: plannedOf(ranked, evidence),
         plan() {
           const chosen = chooseTools(ranked, evidence)
           const confidence = Math.min(most, predictLogistic(sureness, surenessOf(chosen, ranked, evidence)))

@@ -51,8 +51,8 @@ test('a planner composes what no single past plan did, in its order, after it wa
   const foreseen = await adviser.foresight(unseen, asker, new Map())
   assert.deepEqual([foreseen.tools, foreseen.isKnown], [[wishOf(0)[0], wishOf(9)[0]], true])
   assert.ok(foreseen.confidence > 0 && foreseen.confidence <= 61 / 62, String(foreseen.confidence))
-  const { history } = adviser.hints(unseen, asker, new Map())
-  const ranked = [...history].sort(([, left], [, right]) => right - left).map(([tool]) => tool)
+  const { planned } = adviser.hints(unseen, asker, new Map())
+  const ranked = [...planned!.shares].sort(([, left], [, right]) => right - left).map(([tool]) => tool)
   assert.deepEqual(ranked.slice(0, 2).sort(), [wishOf(0)[0], wishOf(9)[0]].sort())
   // It is made of runs without a subject: people who are told apart are not served by it.
   const own = runs.map((run) => ({ ...run, subject: 'ada' }))
