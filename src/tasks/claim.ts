@@ -6,6 +6,7 @@ import {
   completedStatuses,
   ends,
   type GraphNode,
+  type Link,
   nameList,
   nodeId,
   type TaskInfo,
@@ -30,10 +31,13 @@ export async function claimReadyTask(
     const task = await lockReady(writer, query)
     if (task === null) return { task: null }
     const claimed = { ...task, status: 'IN_PROGRESS' satisfies TaskStatus, updatedAt: at }
-    await writer.updateNode(claimed)
-    await writer.addLink(task.id, 'ASSIGNED_TO', agentID, at)
-    await writer.updateNode({ ...agent, status: 'BUSY' satisfies AgentStatus, updatedAt: at })
-    return { task: taskInfo(claimed, await writer.links(task.id)) }
+    const [, , , links] = await Promise.all([
+      writer.updateNode(claimed),
+      writer.updateNode({ ...agent, status: 'BUSY' satisfies AgentStatus, updatedAt: at }),
+      writer.addLink(task.id, 'ASSIGNED_TO', agentID, at),
+      writer.links(task.id),
+    ])
+    return { task: taskInfo(claimed, links) }
   })
 }
 
@@ -49,20 +53,14 @@ async function lockReady(writer: GraphWriter, query: ClaimQuery): Promise<GraphN
     const candidates = await writer.tasks({ ...query, limit: limits.graphClaimCandidates, offset: 0 })
     if (candidates.length === 0) return null
     for (const { id } of candidates) {
-      await writer.lock([id])
-      const task = await writer.node(id)
-      if (task !== null && (await isReady(writer, task, query.capabilities))) return task
+      const [, task, links] = await Promise.all([writer.lock([id]), writer.node(id), writer.links(id)])
+      if (task !== null && isReady(task, links, query.capabilities)) return task
     }
   }
   return null
 }
 
-async function isReady(
-  writer: GraphWriter,
-  { id, status, run }: GraphNode,
-  capabilities: readonly string[],
-): Promise<boolean> {
-  const links = await writer.links(id)
+function isReady({ status, run }: GraphNode, links: readonly Link[], capabilities: readonly string[]): boolean {
   if (run !== undefined || status !== 'QUEUED' || ends(links, 'ASSIGNED_TO').length > 0) return false
   if (ends(links, 'REQUIRES_CAPABILITY').some(({ other }) => !capabilities.includes(other.name!))) return false
   return ends(links, 'DEPENDS_ON').every(({ other }) => completedStatuses.includes(other.status as TaskStatus))

@@ -56,8 +56,7 @@ export function change<T extends object>(
 
 /** A node of the kind that a parameter asks for, held against other writers and read after that. */
 export async function lockedNode(writer: GraphWriter, id: string, kind: NodeKind, param: string): Promise<GraphNode> {
-  await writer.lock([id])
-  const node = await writer.node(id)
+  const [, node] = await Promise.all([writer.lock([id]), writer.node(id)])
   if (node === null) throw notFound(id)
   if (node.run !== undefined) throw ofRun(node)
   if (node.kind === kind) return node

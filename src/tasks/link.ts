@@ -5,6 +5,7 @@ import {
   ends,
   type GraphNode,
   invalid,
+  type Link,
   nodeId,
   notFound,
   ofRun,
@@ -27,11 +28,9 @@ export async function addRelationship(
   const { from, to, type } = read(given)
   return change(graph, caller, async ({ writer, at }) => {
     if (relationshipRules[type].acyclic) await writer.lockType(type)
-    await writer.lock([from, to])
-    const [start, end] = [await existing(writer, from), await existing(writer, to)]
+    const { start, end, links } = await lockedEnds(writer, from, to)
     checkKinds(type, start, end)
     if (start.run !== undefined) throw ofRun(start)
-    const links = await writer.links(from)
     if (ends(links, type).some(({ other }) => other.id === to)) return { created: false }
     await checkRules(writer, type, start, end)
     const created = await writer.addLink(from, type, to, at)
@@ -47,9 +46,7 @@ export async function removeRelationship(
 ): Promise<{ removed: true }> {
   const { from, to, type } = read(given)
   return change(graph, caller, async ({ writer, at }) => {
-    await writer.lock([from, to])
-    const start = await existing(writer, from)
-    await existing(writer, to)
+    const { start } = await lockedEnds(writer, from, to)
     if (start.run !== undefined) throw ofRun(start)
     if (await writer.removeLink(from, type, to)) {
       if (type === 'ASSIGNED_TO') await settleAgent(writer, to, at)
@@ -71,10 +68,21 @@ function read({ fromNodeID, toNodeID, relationshipType: given }: LinkArguments) 
   return { from, to, type }
 }
 
-async function existing(writer: GraphWriter, id: string): Promise<GraphNode> {
-  const node = await writer.node(id)
-  if (node === null) throw notFound(id)
-  return node
+/** Both ends, held against other writers, and the relationships of the first. */
+async function lockedEnds(
+  writer: GraphWriter,
+  from: string,
+  to: string,
+): Promise<{ start: GraphNode; end: GraphNode; links: Link[] }> {
+  const [, start, end, links] = await Promise.all([
+    writer.lock([from, to]),
+    writer.node(from),
+    writer.node(to),
+    writer.links(from),
+  ])
+  if (start === null) throw notFound(from)
+  if (end === null) throw notFound(to)
+  return { start, end, links }
 }
 
 function checkKinds(type: RelationshipType, start: GraphNode, end: GraphNode): void {

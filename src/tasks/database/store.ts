@@ -84,8 +84,9 @@ export type GraphWriter = GraphReader & {
 
 /**
  * One database. `write` runs `work` in one transaction and may run it again after a conflict, so it
- * must touch nothing but its writer. Failures of the database are AppErrors with NEO4J_… codes,
- * whatever the driver.
+ * must touch nothing but its writer. What a writer is asked without waiting is done in the order in
+ * which it was asked: several steps cost one round trip to a server. Failures of the database are
+ * AppErrors with NEO4J_… codes, whatever the driver.
  */
 export type GraphStore = {
   read<T>(work: (reader: GraphReader) => Promise<T>, signal: AbortSignal): Promise<T>
