@@ -44,13 +44,15 @@ const slow = [
   'src/verbs/*.test.ts',
   'scripts/services.test.ts',
   'scripts/test.test.ts',
+  // It waits for time limits, and others run beside it.
+  'test/fault/silent-servers.test.ts',
 ]
 
 const stages: Stage[] = [
   { name: 'unit', patterns: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], except: slow, concurrency: 2, quick: true },
   { name: 'slow unit', patterns: slow, concurrency: 2 },
   { name: 'contract', patterns: ['test/contract/**/*.test.ts'], concurrency: 1 },
-  { name: 'fault', patterns: ['test/fault/**/*.test.ts'], concurrency: 1 },
+  { name: 'fault', patterns: ['test/fault/**/*.test.ts'], except: slow, concurrency: 1 },
   { name: 'simulation', patterns: ['test/simulation/**/*.test.ts'], concurrency: 2 },
   { name: 'conformance', patterns: ['test/conformance/**/*.test.ts'], concurrency: 1 },
   { name: 'e2e', patterns: ['test/e2e/**/*.test.ts'], concurrency: 1 },

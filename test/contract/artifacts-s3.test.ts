@@ -156,18 +156,6 @@ describe('artifacts in S3', { skip: whyNoMinio() }, () => {
   })
 })
 
-test('a server that says nothing is S3_CONNECTION_ERROR before a call would have to be given up', async (t) => {
-  const silent = createServer(() => {})
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  t.after(() => silent.close())
-  const artifacts = nobodyAt(t, (silent.address() as AddressInfo).port)
-  const started = performance.now()
-  const lost = { code: 'S3_CONNECTION_ERROR', fate: 'retry', message: /is silent for \d+ ms|no answer within \d+ ms/ }
-  for (const doing of every(artifacts)) await assert.rejects(doing, lost)
-  const ms = performance.now() - started
-  assert.ok(ms < limits.callTimeoutMsDefault * 0.8, `${ms} ms`)
-})
-
 function nobodyAt(t: TestContext, port: number) {
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
   const place = { endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', bucket: 'bucket', prefix: '' }
