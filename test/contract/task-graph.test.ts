@@ -73,16 +73,6 @@ test('acknowledged writes survive kill -9 of the process that made them', async 
   )
 })
 
-test('a database that is not there is a typed error that may be tried again', async (t) => {
-  const address = { url: 'bolt://127.0.0.1:1', user: 'neo4j', password: 'x', database: 'neo4j' }
-  const store = await openGraphStore(address)
-  t.after(() => store.close())
-  await assert.rejects(createMission(openTaskGraph(store), { name: 'm' }, call()), {
-    code: 'NEO4J_CONNECTION_ERROR',
-    fate: 'retry',
-  })
-})
-
 test('a wrong password is told as such', { skip: whyNoNeo4j() }, async (t) => {
   const store = await openGraphStore({ ...neo4jAddress(), password: 'not the password' })
   t.after(() => store.close())

@@ -54,7 +54,7 @@ async function throughKills(
 const everything = process.env.LONG === '1'
 
 test('a program that builds and works off a graph in SQLite, killed all along, creates nothing twice', async (t) => {
-  for (const everyEvents of everything ? [4, 5, 6, 7, 8] : [8]) {
+  for (const everyEvents of everything ? [4, 5, 6, 7, 8] : [14]) {
     const space = workspace(t, { config: { mcpServers: {} } })
     const { result, kills } = await throughKills(space, `run ${everyEvents}`, everyEvents)
     assert.ok(kills >= 2, `it was killed ${kills} times`)
@@ -72,7 +72,7 @@ test('a program that builds and works off a graph in SQLite, killed all along, c
 
 test('the same in a real Neo4j', { skip: whyNoNeo4j() }, async (t) => {
   const space = workspace(t, { config: { mcpServers: {}, taskGraph: neo4jAddress() } })
-  const { result, kills } = await throughKills(space, `neo4j ${space.folder}`, everything ? 4 : 10)
+  const { result, kills } = await throughKills(space, `neo4j ${space.folder}`, everything ? 4 : 16)
   assert.ok(kills >= 2, `it was killed ${kills} times`)
   assert.partialDeepStrictEqual(result, { order: ['one', 'two', 'three'], rest: null })
   const { missionID } = result as { missionID: string }

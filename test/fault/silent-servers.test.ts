@@ -92,6 +92,13 @@ describe('silent servers', { concurrency: true }, () => {
     assert.equal(await named(graph, name), 1)
   })
 
+  test('a Neo4j that is not there is a typed error that may be tried again', async (t) => {
+    const store = await openGraphStore({ url: 'bolt://127.0.0.1:1', user: 'neo4j', password: 'x', database: 'neo4j' })
+    t.after(() => store.close())
+    const lost = { code: 'NEO4J_CONNECTION_ERROR', fate: 'retry' }
+    await assert.rejects(createMission(openTaskGraph(store), { name: 'm' }, call()), lost)
+  })
+
   test('a silent S3 server is S3_CONNECTION_ERROR before a call would have to be given up', async (t) => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     await once(silent, 'listening')
