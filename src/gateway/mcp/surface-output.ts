@@ -3,42 +3,32 @@
  * error instead.
  */
 import type { DiscoverAnswer, ExecuteAnswer, ResultAnswer } from '#verbs'
+import { nullable, orError, shapeOf } from './answer-schema.ts'
 
-const nullable = (type: 'integer' | 'string') => ({ anyOf: [{ type }, { type: 'null' }] })
+const objects = (description: string) => ({ type: 'array', items: { type: 'object' }, description }) as const
 
-const objects = (description: string) => ({ type: 'array', items: { type: 'object' }, description })
+/** What tells more of a tool or a capability that is found, and explains itself. */
+type OnlyOfSome = 'effects' | 'intent' | 'version' | 'status' | 'source' | 'parametersSchema' | 'record'
 
-const error = {
-  type: 'object',
-  properties: {
-    code: { type: 'string' },
-    message: { type: 'string' },
-    context: { type: 'object' },
-    fate: { type: 'string', enum: ['correct', 'retry', 'give_up'] },
+/** What only some runs have, or what explains itself where it stands. */
+type NotOfHosts = 'raw' | 'mode' | 'interrupted' | 'speculated' | 'capability' | 'mayCall' | 'isWhole' | 'unread'
+
+const found = shapeOf<DiscoverAnswer['results'][number], OnlyOfSome>()(
+  {
+    type: { type: 'string', enum: ['tool', 'capability'] },
+    id: { type: 'string', description: 'server:name, or cap:name.' },
+    score: { type: 'number', minimum: 0, maximum: 1 },
+    brief: { type: 'boolean', description: 'true: below the cut, shown with one sentence only.' },
+    why: {},
+    description: { type: 'string' },
+    input: {},
+    output: {},
+    effect: {},
   },
-  required: ['code', 'message', 'context', 'fate'],
-}
+  ['type', 'id', 'score'],
+)
 
-/**
- * Some clients hold a refusal against the schema too, although it is marked as an error: so every
- * answer is either whole, or an error.
- */
-const answerOf =
-  <Answer>() =>
-  (properties: Shapes<Answer>, required: Always<Answer>[]) => ({
-    type: 'object' as const,
-    properties: { ...properties, error },
-    anyOf: [{ required }, { required: ['error'] }],
-  })
-
-/**
- * A schema names members that some answer has, and no others; it requires only what all of them
- * have.
- */
-type Always<Answer> = { [Key in keyof Answer]-?: object extends Pick<Answer, Key> ? never : Key }[keyof Answer]
-type Shapes<Answer> = { [Key in Answer extends unknown ? keyof Answer : never]?: object }
-
-export const discoverOutput = answerOf<DiscoverAnswer>()(
+export const discoverOutput = orError<DiscoverAnswer, 'starting'>()(
   {
     status: {
       type: 'string',
@@ -48,21 +38,7 @@ export const discoverOutput = answerOf<DiscoverAnswer>()(
     },
     results: {
       type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          type: { type: 'string', enum: ['tool', 'capability'] },
-          id: { type: 'string', description: 'server:name, or cap:name.' },
-          score: { type: 'number', minimum: 0, maximum: 1 },
-          brief: { type: 'boolean', description: 'true: below the cut, shown with one sentence only.' },
-          why: {},
-          description: { type: 'string' },
-          input: {},
-          output: {},
-          effect: {},
-        },
-        required: ['type', 'id', 'score'],
-      },
+      items: found,
     },
     unmatched: { type: 'array', items: { type: 'string' }, description: 'Words of the intent that matched nothing.' },
     nearest: { type: 'array', items: { type: 'string' }, description: 'nothing_fits: ids that came closest.' },
@@ -75,7 +51,7 @@ export const discoverOutput = answerOf<DiscoverAnswer>()(
   ['status', 'results', 'unmatched', 'nearest'],
 )
 
-export const executeOutput = answerOf<ExecuteAnswer>()(
+export const executeOutput = orError<ExecuteAnswer, 'error' | NotOfHosts>()(
   {
     status: {
       type: 'string',
@@ -98,7 +74,7 @@ export const executeOutput = answerOf<ExecuteAnswer>()(
   ['status'],
 )
 
-export const resultOutput = answerOf<ResultAnswer>()(
+export const resultOutput = orError<ResultAnswer>()(
   {
     run: { type: 'string' },
     status: { type: 'string' },
