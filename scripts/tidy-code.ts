@@ -39,7 +39,6 @@ export const longFunctions: Record<string, number> = {
   'src/record/secrets/secrets.ts#openSecrets': 98,
   'src/record/store.ts#openStore': 131,
   'src/record/writer/writer.ts#openWriter': 161,
-  'src/sandbox/box.ts#openBox': 76,
   'src/sandbox/boxes.ts#openBoxes': 159,
   'src/sandbox/inside/guest-bridge.ts#bridge': 188,
   'src/sandbox/inside/guest-surface.ts#surface': 90,

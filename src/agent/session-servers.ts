@@ -86,16 +86,21 @@ async function attempt(
     return await make(AbortSignal.any([signal, late]))
   } catch (thrown) {
     if (signal.aborted) return { outcome: 'unknown', error: cancelledOf(id) }
-    if (late.aborted) return { outcome: 'unknown', error: lateOf(id, timeoutMs) }
-    if (thrown instanceof ModelError && thrown.outcome !== 'answered') return { outcome: thrown.outcome, error: thrown }
+    if (late.aborted) return unknown(timeoutOf(id, timeoutMs))
+    if (thrown instanceof ModelError && thrown.outcome === 'unknown') return unknown(thrown)
+    if (thrown instanceof ModelError && thrown.outcome === 'not_sent') return notSent(thrown)
     return { outcome: 'answered', ok: false, error: errorOf(id, thrown) }
   }
 }
 
-/** A try that timed out has an unknown outcome: it is repeated as often as any other such try. */
-function lateOf(id: string, timeoutMs: number): AppError {
-  const { code, message, context } = timeoutOf(id, timeoutMs)
-  return new ModelError('unknown', code, message, context)
+/** A model may be asked once more, be it that the request was cut off or came too late. */
+function unknown(error: AppError): Try {
+  return { outcome: 'unknown', error, retriesMax: limits.modelUnknownRetriesMax }
+}
+
+function notSent(error: ModelError): Try {
+  const { retryAfterMs } = error
+  return { outcome: 'not_sent', error, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
 }
 
 function errorOf(id: string, thrown: unknown): AppError {

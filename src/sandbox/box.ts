@@ -7,7 +7,7 @@ import { openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError, limits } from '#model'
 import { killGroup, killRest } from '#sandbox/host'
-import { isKill, spawnFailure } from './start-box.ts'
+import { BoxDeath, spawnFailure } from './start-box.ts'
 
 export type BoxCommand = {
   file: string
@@ -48,11 +48,7 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
     killGroup(child)
     for (const one of waiting.splice(0)) one.reject(error)
   }
-  const died = (how: string, end: string | number | null = null) => {
-    const message = `Cannot continue the program: its box ${how}; run it again`
-    const killed = isKill(end) ? { killed: true } : {}
-    die(new AppError('SANDBOX_EXECUTION_FAILED', message, { stderr: stderr(), ...killed }))
-  }
+  const died = (how: string, end: string | number | null = null) => die(new BoxDeath(how, end, stderr()))
 
   child.on('error', (error) => died(`could not start (${spawnFailure(error)})`))
   const gone = new Promise<void>((resolve) => {
@@ -78,21 +74,7 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
     child.stdout!.once('data', () => starting.end('\n'))
   }
 
-  let unsent = ''
-  /**
-   * Lines that are asked together go together: each alone would be a call of the system here and
-   * there.
-   */
-  function send(line: string): void {
-    if (unsent === '') queueMicrotask(flush)
-    unsent += `${line}\n`
-  }
-  function flush(): void {
-    const lines = unsent
-    unsent = ''
-    child.stdin!.write(lines)
-  }
-
+  const send = lineSender(child.stdin!)
   return {
     ask: (line) =>
       new Promise((resolve, reject) => {
@@ -105,6 +87,23 @@ export function openBox({ file, args, seccomp, startsWithUs, leave = () => {} }:
     },
     kill: die,
     gone,
+  }
+}
+
+/**
+ * Lines that are asked together go together: each alone would be a call of the system here and
+ * there.
+ */
+function lineSender(stdin: Writable): (line: string) => void {
+  let unsent = ''
+  function flush(): void {
+    const lines = unsent
+    unsent = ''
+    stdin.write(lines)
+  }
+  return (line) => {
+    if (unsent === '') queueMicrotask(flush)
+    unsent += `${line}\n`
   }
 }
 

@@ -15,7 +15,7 @@ import { type BoxCommand, openBox } from './box.ts'
 import { type BoxOptions, dataBytesOf, probeCommand, type Walls } from './command.ts'
 import type { EngineIdentity } from './engine-identity.ts'
 import type { ProbeReport } from './inside/probe.ts'
-import { startAgain } from './start-box.ts'
+import { BoxDeath, startAgain } from './start-box.ts'
 
 export type Isolation = { report: IsolationReport; box: BoxOptions }
 
@@ -91,8 +91,8 @@ function faultIn({ open, startsProcesses }: ProbeReport, walls: Walls): string |
 }
 
 function failureOf(thrown: unknown): string {
-  const { message, context } = toAppError(thrown)
-  return String(context.stderr ?? '').trim() || message
+  const lastWords = thrown instanceof BoxDeath ? thrown.stderr.trim() : ''
+  return lastWords || toAppError(thrown).message
 }
 
 /** Runs the probe in the box, after putting up what it would find if the box were open. */

@@ -1,19 +1,11 @@
 /** A program of the model, driven over a box: each message is answered by one turn, in order. */
 import assert from 'node:assert/strict'
-import {
-  AppError,
-  type Delivery,
-  limits,
-  type Program,
-  sha256Bytes,
-  type Turn,
-  toAppError,
-  tracedOperations,
-} from '#model'
+import { AppError, type Delivery, limits, type Program, sha256Bytes, type Turn, tracedOperations } from '#model'
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
 import type { MachineLimits, StartMessage } from './inside/machine.ts'
 import { outOfMemory, readTurn } from './parse-turn.ts'
+import { BoxDeath } from './start-box.ts'
 
 /** Bounds may be narrowed, never widened. */
 type ProgramLimits = MachineLimits & { turnWallMsMax: number }
@@ -139,11 +131,7 @@ export function driveProgram(box: Box, { start, wallMs }: CheckedProgram, releas
 
 /** V8's last words, where it cannot end an isolate alone. */
 function isOutOfMemory(thrown: unknown): boolean {
-  const { code, context } = toAppError(thrown)
-  return (
-    code === 'SANDBOX_EXECUTION_FAILED' &&
-    /is_heap_oom = 1|^# Fatal JavaScript invalid size error/m.test(String(context.stderr))
-  )
+  return thrown instanceof BoxDeath && /is_heap_oom = 1|^# Fatal JavaScript invalid size error/m.test(thrown.stderr)
 }
 
 type CheckedProgram = { start: StartMessage; wallMs: number }

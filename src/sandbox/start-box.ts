@@ -3,7 +3,7 @@
  * next.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type AppError, limits, toAppError } from '#model'
+import { AppError, limits } from '#model'
 
 /**
  * From outside: by a person, by the kernel that was short of memory. A shell reports the signal as
@@ -11,13 +11,25 @@ import { type AppError, limits, toAppError } from '#model'
  */
 const killedBy: readonly (string | number | null)[] = ['SIGKILL', 'SIGTERM', 128 + 9, 128 + 15]
 
-export function isKill(end: string | number | null): boolean {
-  return killedBy.includes(end)
+/** The process of a box is gone, or as good as gone: how it ended, and its last words. */
+export class BoxDeath extends AppError<'SANDBOX_EXECUTION_FAILED'> {
+  readonly isKill: boolean
+  readonly stderr: string
+
+  constructor(how: string, end: string | number | null, stderr: string) {
+    const isKill = killedBy.includes(end)
+    const context = { stderr, ...(isKill ? { killed: true } : {}) }
+    super('SANDBOX_EXECUTION_FAILED', `Cannot continue the program: its box ${how}; run it again`, context)
+    this.isKill = isKill
+    this.stderr = stderr
+  }
 }
 
-/** The context of a box's death says so, also where the error was wrapped. */
-function wasKilled(error: AppError): boolean {
-  return error.context.killed === true
+/** What did not start may have wrapped the death of its box. */
+function isKilled(thrown: unknown): boolean {
+  for (let error = thrown; error instanceof Error; error = error.cause)
+    if (error instanceof BoxDeath) return error.isKill
+  return false
 }
 
 /**
@@ -29,7 +41,7 @@ export async function startAgain<Started>(start: () => Promise<Started>): Promis
     try {
       return await start()
     } catch (thrown) {
-      if (tries === limits.boxStartTriesMax || !wasKilled(toAppError(thrown))) throw thrown
+      if (tries === limits.boxStartTriesMax || !isKilled(thrown)) throw thrown
       await delay(limits.boxStartAgainMs * 2 ** (tries - 1))
     }
   }

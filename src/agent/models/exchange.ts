@@ -3,7 +3,7 @@
  * retries, no redirects, a bounded answer, and no key in any error.
  */
 import { type AppError, isObject, limits, redactedSecret } from '#model'
-import { ModelError } from './model.ts'
+import { ContextOverflow, ModelError } from './model.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -60,8 +60,7 @@ export function statusError(subject: Subject, status: number, body: string, head
     return new ModelError('answered', 'PERMISSION_DENIED', `${text('refuses the key')}. ${keyHint}`, context)
   if (status === 408 || status === 429 || status >= 500) {
     const what = status === 429 ? 'asks to wait' : 'has a problem'
-    const waiting = { ...context, retryAfterMs: retryAfterMs(headers, now) }
-    return new ModelError('not_sent', 'UPSTREAM_UNREACHABLE', text(what), waiting)
+    return new ModelError('not_sent', 'UPSTREAM_UNREACHABLE', text(what), context, retryAfterMs(headers, now))
   }
   if (status === 413 || isOverflow(body)) return overflowError(subject, status)
   if (status === 404) {
@@ -84,7 +83,7 @@ function isOverflow(body: string): boolean {
 
 function overflowError({ model }: Subject, status: number): ModelError {
   const message = `The request is longer than the window of "${model}"`
-  return new ModelError('answered', 'TOOL_ERROR', message, { model, status, stop: 'context_overflow' })
+  return new ContextOverflow('answered', 'TOOL_ERROR', message, { model, status })
 }
 
 /**

@@ -2,7 +2,7 @@
  * A language model as the loop uses it: one request, one answer, no retries. Drivers: providers
  * through the AI SDK, a script of answers, and a cassette of recorded ones.
  */
-import { AppError, type ContextOf, type ErrorCode, type Json, type JsonObject, limits } from '#model'
+import { AppError, type ContextOf, type ErrorCode, type Json, type JsonObject } from '#model'
 
 /** A tool that the model may call by its provider's own means. */
 export type ModelTool = { name: string; description: string; input: JsonObject }
@@ -64,15 +64,21 @@ export type Model = {
  */
 export class ModelError<Code extends ErrorCode = ErrorCode> extends AppError<Code> {
   readonly outcome: 'not_sent' | 'unknown' | 'answered'
-
-  constructor(outcome: ModelError['outcome'], code: Code, message: string, context: ContextOf<Code>) {
-    super(code, message, outcome === 'unknown' ? { ...context, retriesMax: limits.modelUnknownRetriesMax } : context)
-    this.outcome = outcome
-  }
-
   /** How long the provider asks to wait before the next try; null where it does not say. */
-  get retryAfterMs(): number | null {
-    const ms = this.context.retryAfterMs
-    return typeof ms === 'number' ? ms : null
+  readonly retryAfterMs: number | null
+
+  constructor(
+    outcome: ModelError['outcome'],
+    code: Code,
+    message: string,
+    context: ContextOf<Code>,
+    retryAfterMs: number | null = null,
+  ) {
+    super(code, message, retryAfterMs === null ? context : { ...context, retryAfterMs })
+    this.outcome = outcome
+    this.retryAfterMs = retryAfterMs
   }
 }
+
+/** The request is longer than the window of the model. */
+export class ContextOverflow extends ModelError<'TOOL_ERROR'> {}

@@ -6,7 +6,15 @@ import assert from 'node:assert/strict'
 import { AppError, type Json, keyVariables, type ProviderConfig } from '#model'
 import { exchangeOf, type Subject, streamError } from './exchange.ts'
 import { type LanguageModel, loadProvider } from './load-provider.ts'
-import { type Message, type Model, type ModelAnswer, ModelError, type ModelRequest, type ModelStop } from './model.ts'
+import {
+  ContextOverflow,
+  type Message,
+  type Model,
+  type ModelAnswer,
+  ModelError,
+  type ModelRequest,
+  type ModelStop,
+} from './model.ts'
 import type { Reachable } from './model-name.ts'
 
 type CallOptions = Parameters<LanguageModel['doGenerate']>[0]
@@ -36,7 +44,7 @@ export async function openProviderModel(
       if (request.signal.aborted)
         throw new ModelError('unknown', 'CANCELLED', `The request to "${title}" was cancelled`, { model: title })
       const failure = streamError(subject, error)
-      if (failure.context.stop === 'context_overflow') return overflowAnswer(failure)
+      if (failure instanceof ContextOverflow) return overflowAnswer(failure)
       throw failure
     }
   }

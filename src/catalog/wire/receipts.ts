@@ -14,12 +14,12 @@ export type Receipt = {
 }
 
 /**
- * The client hands a call's arguments to the transport as the same object, so a call is recognised
- * by it. A tool call that is not recognised is not let out: it would be one whose outcome we could
- * not tell.
+ * The calls under way on one wire. The client hands a call's arguments to the transport as the same
+ * object, and nothing else that it would not send, so a call is recognised by them. A tool call
+ * that is not recognised is not let out: it would be one whose outcome we could not tell.
  */
 export class Receipts {
-  readonly #byArguments = new WeakMap<object, Receipt>()
+  readonly #byArguments = new Map<unknown, Receipt>()
   readonly #byId = new Map<string | number, Receipt>()
 
   expect(args: object, lost: () => void): Receipt {
@@ -30,6 +30,7 @@ export class Receipts {
 
   /** Its call is over; an answer that comes later belongs to no call. */
   forget(receipt: Receipt): void {
+    for (const [args, known] of this.#byArguments) if (known === receipt) this.#byArguments.delete(args)
     for (const [id, known] of this.#byId) if (known === receipt) this.#byId.delete(id)
   }
 
@@ -37,8 +38,8 @@ export class Receipts {
   leaving(message: JSONRPCMessage): Receipt | null {
     if (!('id' in message && 'method' in message && message.method === 'tools/call')) return null
     const args = (message.params as { arguments?: unknown } | undefined)?.arguments
-    const receipt = typeof args === 'object' && args !== null ? this.#byArguments.get(args) : undefined
-    if (receipt === undefined) throw new Error('nobody expects this tool call')
+    const receipt = this.#byArguments.get(args)
+    if (receipt === undefined) throw new Error('this tool call is not expected')
     receipt.state = 'sent'
     this.#byId.set(message.id, receipt)
     return receipt

@@ -30,7 +30,7 @@ test('tailKeeper() keeps the last bytes', () => {
   assert.equal(tail.text(), 'd third')
 })
 
-test('Receipts follow a call from the line to its answer, and let out no call that nobody expects', () => {
+test('Receipts follow a call from the line to its answer, and let out no call that is not expected', () => {
   const receipts = new Receipts()
   const args = {}
   const receipt = receipts.expect(args, () => {})
@@ -43,5 +43,7 @@ test('Receipts follow a call from the line to its answer, and let out no call th
   assert.equal(receipt.state, 'sent')
   receipts.arrived({ jsonrpc: '2.0', id: 7, result: {} })
   assert.equal(receipt.state, 'answered')
-  assert.throws(() => receipts.leaving({ ...request, params: { name: 'x', arguments: {} } }), /nobody expects/)
+  assert.throws(() => receipts.leaving({ ...request, params: { name: 'x', arguments: {} } }), /is not expected/)
+  receipts.forget(receipt)
+  assert.throws(() => receipts.leaving(request), /is not expected/)
 })

@@ -47,13 +47,14 @@ export type Answer = { result: Json } | { error: Json }
 
 /**
  * The three outcomes of a try; `answered` with an error is the tool's own word. `answer` is there
- * where it was wanted.
+ * where it was wanted, `retryAfterMs` where the server said how long to wait (0: not how long), and
+ * `retriesMax` where only so many tries are worth it.
  */
 export type Try =
-  | { outcome: 'not_sent'; error: AppError }
+  | { outcome: 'not_sent'; error: AppError; retryAfterMs?: number }
   | { outcome: 'answered'; ok: true; value: Json; usage?: Usage; answer?: Answer }
   | { outcome: 'answered'; ok: false; error: AppError; usage?: Usage; answer?: Answer }
-  | { outcome: 'unknown'; error: AppError }
+  | { outcome: 'unknown'; error: AppError; retriesMax?: number }
 
 /** The servers of an agent's session: a language model, and the files that it works on. */
 export const sessionServers = ['model', 'workspace'] as const

@@ -89,7 +89,8 @@ test('tryUntilKnown() tries nothing again while the run is being stopped, also w
 test('tryUntilKnown() waits as long as a busy server asks for: a minute each, five together', async () => {
   const busy = (retryAfterMs: number): Try => ({
     outcome: 'not_sent',
-    error: new AppError('UPSTREAM_UNREACHABLE', 'busy', { retryAfterMs }),
+    error: new AppError('UPSTREAM_UNREACHABLE', 'busy'),
+    retryAfterMs,
   })
   assert.deepEqual(await outcomeOf('read', [busy(30_000), busy(1), answered]), ['answered', 3])
   assert.deepEqual(await outcomeOf('read', [busy(100_000)]), ['not_sent', 6])
@@ -98,10 +99,10 @@ test('tryUntilKnown() waits as long as a busy server asks for: a minute each, fi
 })
 
 test('tryUntilKnown() asks a model once more where it is not known what came of it', async () => {
-  const cut: Try = { outcome: 'unknown', error: new AppError('UPSTREAM_UNREACHABLE', 'cut', { retriesMax: 1 }) }
+  const cut: Try = { outcome: 'unknown', error: new AppError('UPSTREAM_UNREACHABLE', 'cut'), retriesMax: 1 }
   assert.deepEqual(await outcomeOf('read', [cut]), ['given_up', 2])
   assert.deepEqual(await outcomeOf('read', [cut, answered]), ['answered', 2])
-  const late: Try = { outcome: 'unknown', error: new AppError('CALL_TIMEOUT', 'late', { retriesMax: 1 }) }
+  const late: Try = { outcome: 'unknown', error: new AppError('CALL_TIMEOUT', 'late'), retriesMax: 1 }
   assert.deepEqual(await outcomeOf('read', [late, answered], 600_000), ['answered', 2])
   assert.deepEqual(await outcomeOf('read', [late], 600_000), ['given_up', 2])
 })

@@ -77,32 +77,42 @@ export async function tryUntilKnown(effect: Effect, tries: Tries): Promise<Outco
     failures.since = Math.min(failures.since, now())
     const isDoubtful = isInDoubt() || failures.unknown > 0
     if (outcome.outcome === 'unknown' && !mayRepeat(effect)) return { outcome: 'in_doubt' }
-    const isFinal = outcome.outcome === 'unknown' ? isLastUnknown : isLastUnsent
-    if (isLast() || isFinal(outcome.error, failures, { began, now: now() })) return givenUp(effect, outcome, isDoubtful)
-    await pause(pauseBefore(outcome.error, pauseMs), signal).catch(() => {})
+    if (isLast() || isFinal(outcome, failures, { began, now: now() })) return givenUp(effect, outcome, isDoubtful)
+    await pause(pauseBefore(outcome, pauseMs), signal).catch(() => {})
     if (isLast()) return givenUp(effect, outcome, isDoubtful)
   }
 }
+
+type Unsuccessful = Extract<Try, { outcome: 'not_sent' | 'unknown' }>
+type NotSent = Extract<Try, { outcome: 'not_sent' }>
+type Unknown = Extract<Try, { outcome: 'unknown' }>
 
 /**
  * As long as the server that refused the try asks for; each pause is twice as long as the one
  * before. One that says how long to wait is given minutes, any other less than a second.
  */
-function pauseBefore({ context: { retryAfterMs } }: AppError, pauseMs: number): number {
-  if (typeof retryAfterMs !== 'number') return Math.min(pauseMs, limits.retryMsMax)
+function pauseBefore(outcome: Unsuccessful, pauseMs: number): number {
+  const retryAfterMs = outcome.outcome === 'not_sent' ? outcome.retryAfterMs : undefined
+  if (retryAfterMs === undefined) return Math.min(pauseMs, limits.retryMsMax)
   return Math.min(Math.max(pauseMs, retryAfterMs), limits.retryAfterMsMax)
 }
 
 type Failures = { not_sent: number; unknown: number; since: number }
 type Times = { began: number; now: number }
 
+function isFinal(outcome: Unsuccessful, failures: Failures, times: Times): boolean {
+  return outcome.outcome === 'unknown'
+    ? isLastUnknown(outcome, failures, times)
+    : isLastUnsent(outcome, failures, times)
+}
+
 /**
- * An error that says how often it is worth trying again is followed. Else a time-out has used its
- * time already, and any other failure has as long from the first one on.
+ * A try that says how often it is worth trying again is followed. Else a time-out has used its time
+ * already, and any other failure has as long from the first one on.
  */
-function isLastUnknown({ code, context }: AppError, { unknown, since }: Failures, { began, now }: Times): boolean {
-  if (typeof context.retriesMax === 'number') return unknown > context.retriesMax
-  const from = code === 'CALL_TIMEOUT' ? began : since
+function isLastUnknown({ error, retriesMax }: Unknown, { unknown, since }: Failures, { began, now }: Times): boolean {
+  if (retriesMax !== undefined) return unknown > retriesMax
+  const from = error.code === 'CALL_TIMEOUT' ? began : since
   return unknown > limits.unknownTriesMax || now - from > limits.unknownTriesWithinMs
 }
 
@@ -110,22 +120,16 @@ function isLastUnknown({ code, context }: AppError, { unknown, since }: Failures
  * A server that cannot be reached may be back in a moment, for instance because it was killed and
  * is started again.
  */
-function isLastUnsent(
-  { code, fate, context }: AppError,
-  { not_sent: tries, since }: Failures,
-  { now }: Times,
-): boolean {
-  if (fate === 'give_up') return true
-  if (typeof context.retryAfterMs === 'number')
-    return now + Math.min(context.retryAfterMs, limits.retryAfterMsMax) - since > limits.retryAfterMsTogether
-  if (code !== 'UPSTREAM_UNREACHABLE') return tries >= limits.notSentTriesMax
+function isLastUnsent({ error, retryAfterMs }: NotSent, { not_sent: tries, since }: Failures, { now }: Times): boolean {
+  if (error.fate === 'give_up') return true
+  if (retryAfterMs !== undefined)
+    return now + Math.min(retryAfterMs, limits.retryAfterMsMax) - since > limits.retryAfterMsTogether
+  if (error.code !== 'UPSTREAM_UNREACHABLE') return tries >= limits.notSentTriesMax
   return tries >= limits.unreachableTriesMax || now - since > limits.unreachableMsMax
 }
 
-type Failed = { outcome: 'not_sent' | 'unknown'; error: AppError }
-
 /** Nothing may be said to be undone that an earlier try may have done. */
-function givenUp(effect: Effect, { outcome, error }: Failed, isDoubtful: boolean): Outcome {
+function givenUp(effect: Effect, { outcome, error }: Unsuccessful, isDoubtful: boolean): Outcome {
   if (outcome === 'not_sent' && !isDoubtful) return { outcome, error }
   return mayRepeat(effect) ? { outcome: 'given_up', error } : { outcome: 'in_doubt' }
 }
