@@ -62,6 +62,23 @@ test('store_artifact stores a recorded result, and refuses one that is not there
   }
 })
 
+test('store_artifact refuses nothing, and a length that differs, before anything is stored', async (t) => {
+  const space = workspace(t, { config: { mcpServers: {} } })
+  const verbs = await openSpace(space)
+  const cases: [given: JsonObject, param: string][] = [
+    [{ content: '' }, 'content'],
+    [{ contentBase64: '' }, 'content'],
+    [{ content: 'größer', size: 6 }, 'size'],
+  ]
+  for (const [given, param] of cases) {
+    const file = JSON.stringify({ artifactName: 'a', contentType: 'text/plain', ...given })
+    const program = `${owner}\nreturn tool('metier:store_artifact', { ownerEntityID: taskID, ...${file} })`
+    const refused = error(await verbs.execute(code(program), caller))
+    assert.deepEqual([refused.code, refused.context.param], ['INVALID_INPUT_PARAM', param])
+  }
+  assert.deepEqual(readdirSync(join(space.home, 'artifacts')), [])
+})
+
 test('retrieve_artifact lists each code that it can answer with; what is not there is null', async (t) => {
   const verbs = await open(t)
   const ask = async (args: JsonObject) =>

@@ -92,7 +92,8 @@ export function artifactsContract(
         await assert.rejects(artifacts.put({ ...input(), [param]: value }), (error) => hasParam(error, param), param)
       }
       for (const bytes of [1.5, Number.NaN]) await assert.rejects(artifacts.put({ ...input(), bytes }))
-      for (const type of ['text/plain\r\nx: y', 'text/plain\r\n;x: y'])
+      const noName = ['text/', '.text/plain', 'text/+xml', `text/${'x'.repeat(128)}`, 'text/pläin', 'text/plain/x']
+      for (const type of ['text/plain\r\nx: y', 'text/plain\r\n;x: y', ...noName])
         await assert.rejects(artifacts.put(input({ type })), (error) => hasParam(error, 'type'))
     })
 

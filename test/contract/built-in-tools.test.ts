@@ -193,6 +193,41 @@ test('a run is bound to the address of graph and artifacts, by a digest that no 
   assert.equal(open(t, { taskGraph: { ...elsewhere, password: 'another' } }).digest, other)
 })
 
+test('a run that waits goes on with the graph that it began with, and with no other', async (t) => {
+  const policy = { rules: [{ tool: 'metier:*', then: 'ask' }] }
+  const space = workspace(t, { config: { mcpServers: {}, policy } })
+  const use = async (config: object) => {
+    writeFileSync(space.file, JSON.stringify({ mcpServers: {}, policy, ...config }))
+    return openSpace(space)
+  }
+  const first = await use({})
+  const code = `return tool('metier:create_mission', { name: 'm' })`
+  const { run, approvals } = await first.execute({ implementation: { type: 'code', code } }, caller)
+  await first.close()
+  const elsewhere = await use({ taskGraph: { url: 'bolt://127.0.0.1:1', password: 'x' } })
+  const [{ id }] = approvals as unknown as [{ id: string }]
+  await elsewhere.decide(id, { answer: 'approved' }, caller, false)
+  const context = { servers: ['metier'], run }
+  await assert.rejects(elsewhere.resume(String(run), caller), { code: 'CONFIG_CHANGED', context })
+  await elsewhere.close()
+  const back = await use({})
+  assert.equal((await back.resume(String(run), caller)).status, 'done')
+})
+
+test('a code that a tool does not list is an internal error, which says what it was', async (t) => {
+  const [definition] = builtInTools
+  for (const [code, expected] of [
+    ['STORE_FULL', 'TOOL_INTERNAL_ERROR'],
+    ['NEO4J_CONNECTION_ERROR', 'NEO4J_CONNECTION_ERROR'],
+    ['CANCELLED', 'CANCELLED'],
+  ] as const) {
+    const run = () => Promise.reject(new AppError(code, 'Cannot go on: no room'))
+    const error = await errorOf(open(t, {}, [{ ...definition!, run }]), 'create_mission', { name: 'm' })
+    assert.equal(error?.code, expected)
+    assert.match(error.message, /Cannot go on: no room$/)
+  }
+})
+
 test('what is secret reaches the graph as its placeholder', async (t) => {
   const token = `sk-${'c'.repeat(24)}`
   const space = workspace(t, { config: { mcpServers: {}, record: { secrets: ['sk-[a-z]{20,}'] } } })
@@ -205,12 +240,12 @@ test('what is secret reaches the graph as its placeholder', async (t) => {
 
 type Place = { artifacts?: ArtifactsAddress; taskGraph?: Parameters<typeof openBuiltIn>[1]['taskGraph'] }
 
-function open(t: TestContext, place: Place = {}) {
+function open(t: TestContext, place: Place = {}, tools = builtInTools) {
   const home = temporaryFolder(t)
   mkdirSync(join(home, 'artifacts'))
   const { artifacts = { folder: join(home, 'artifacts') }, taskGraph = { file: join(home, 'tasks.db') } } = place
   const sandbox = { minTier: 'os', outbound: [] } as const
-  const server = openBuiltIn(builtInTools, { home, artifacts, taskGraph, resultText: () => '""', sandbox })
+  const server = openBuiltIn(tools, { home, artifacts, taskGraph, resultText: () => '""', sandbox })
   t.after(() => server.close())
   return { ...server, home, folder: artifacts.folder }
 }

@@ -62,6 +62,7 @@ export function taskGraphContract(name: string, open: Open, options: { skip?: st
     tasksAndMissions(fresh)
     relationships(fresh)
     readyAndClaimed(fresh)
+    readyOrder(fresh)
     staleCandidates(fresh)
     otherNodes(fresh)
     wholeTask(fresh)
@@ -371,6 +372,36 @@ function readyAndClaimed(fresh: Fresh): void {
     assert.equal(await agent(), 'IDLE', 'the task was taken away again')
     await refused(claimReadyTask(graph, { agentID: newId() }, next()), 'NEO4J_NODE_NOT_FOUND')
     await refused(claimReadyTask(graph, { agentID: missionID }, next()), 'INVALID_INPUT_PARAM')
+  })
+}
+
+/** As they are claimed: by priority, then by age, then by id. */
+function readyOrder(fresh: Fresh): void {
+  test('ready tasks stand by priority, none counting as 0, then by age, then by id', async (t) => {
+    const { graph: ticks, next } = await fresh(t)
+    const { missionID } = await createMission(ticks, { name: 'm' }, next())
+    const make = async (graph: TaskGraph, priority?: number) => {
+      const { taskID } = await createTask(graph, { parentNodeID: missionID, description: 'x' }, next())
+      if (priority !== undefined) await updateTask(graph, { taskID, priority }, next())
+      return taskID
+    }
+    const [low, none, zero, high] = [
+      await make(ticks, -1),
+      await make(ticks),
+      await make(ticks, 0),
+      await make(ticks, 2),
+    ]
+    const at = new Date(ticks.now().getTime() + 1000)
+    const twins = { ...ticks, now: () => at }
+    const [one, other] = [await make(twins), await make(twins)].toSorted()
+    const older = { ...ticks, now: () => new Date(0) }
+    const oldest = await make(older)
+    const { tasks } = await listTasks(ticks, { missionID, ready: true }, next())
+    const expected = [high, oldest, none, zero, one, other, low]
+    assert.deepEqual(
+      tasks.map(({ id }) => id),
+      expected,
+    )
   })
 }
 

@@ -27,7 +27,13 @@ export const getArtifactInfo = graphTool({
   objective: 'Get what is known of a stored artifact: its type, storage path, file name, times and tags.',
   description: 'The content is read with retrieve_artifact, by the storage path.',
   parameters: [{ name: 'artifactID', schema: string, text: 'The UUID of the artifact.' }],
-  returns: [{ name: 'artifact', schema: artifact, text: 'Type is the content type; null where there is none.' }],
+  returns: [
+    {
+      name: 'artifact',
+      schema: artifact,
+      text: 'Type is the content type; null where there is none, as for what a script handed out: read that by its storage path.',
+    },
+  ],
   errors: { ...errors.invalid('artifactID is no UUID'), ...errors.missing('artifactID') },
   preconditions: [],
   postconditions: ['Nothing has changed.'],

@@ -9,7 +9,7 @@ import { AppError, builtInServer, isObject, type Json, type JsonObject, type Tie
 import { type ArtifactsAddress, openArtifacts } from '#record'
 import { openScriptBoxes, type ScriptBoxes } from '#sandbox'
 import { type GraphAddress, type GraphStore, graphIdentity, openGraphStore, openTaskGraph } from '#tasks'
-import { shortText, wholeText } from './documentation.ts'
+import { codesOfEveryCall, type Documentation, shortText, wholeText } from './documentation.ts'
 import type { BuiltInTool, Parts, ResultText } from './tool.ts'
 
 export type { Documentation } from './documentation.ts'
@@ -119,13 +119,14 @@ async function tryTool(
   } catch (thrown) {
     if (signal.aborted) return { outcome: 'unknown', error: cancelledOf(id) }
     if (late.aborted) return { outcome: 'unknown', error: timeoutOf(id, timeoutMs) }
-    const error = errorOf(id, thrown)
+    const error = errorOf(id, thrown, definition.documentation.errors)
     return { outcome: 'answered', ok: false, error, ...(whole && { answer: { result: failureOf(error) } }) }
   }
 }
 
-function errorOf(id: string, thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown
+/** A code that the tool does not list would leave an agent without a rule for it: a bug of ours. */
+function errorOf(id: string, thrown: unknown, listed: Documentation['errors']): AppError {
+  if (thrown instanceof AppError && (thrown.code in listed || codesOfEveryCall.includes(thrown.code))) return thrown
   const message = `Cannot complete "${id}": ${(thrown as Error).message}`
   return new AppError('TOOL_INTERNAL_ERROR', message, { tool: id }, thrown)
 }

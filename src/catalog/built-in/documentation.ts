@@ -44,7 +44,7 @@ export function shortText({ objective, description }: Documentation): string {
 }
 
 /** Of policy, humans, budget, cancelling and time: a call has them before or beside its tool. */
-const codesOfEveryCall: readonly ErrorCode[] = [
+export const codesOfEveryCall: readonly ErrorCode[] = [
   'PERMISSION_DENIED',
   'APPROVAL_DENIED',
   'APPROVAL_EXPIRED',

@@ -7,9 +7,8 @@ export const createMission = graphTool({
   name: 'create_mission',
   title: 'Create a mission',
   effect: 'idempotent',
-  objective: 'Start a new mission: the goal under which tasks stand.',
-  description:
-    'A mission begins ACTIVE and has no tasks; create_task_node adds them. Several missions may have one name.',
+  objective: 'Start a new mission: a goal, under which everything stands that is to be done for it.',
+  description: 'A mission begins ACTIVE and empty; create_task_node fills it. Several missions may have one name.',
   parameters: [
     { name: 'name', schema: string, text: 'A short name, 1 to 100 characters.' },
     {

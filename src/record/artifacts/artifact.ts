@@ -54,7 +54,8 @@ export type Artifacts = {
   removeUnfinished(time: Date, signal?: AbortSignal): Promise<void>
 }
 
-const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}( *;[ -~]{1,255})?$/
+/** RFC 6838 §4.2: each name begins with a letter or digit and has at most 127 characters. */
+const typePattern = /^[a-z\d][\w!#$&^.+-]{0,126}\/[a-z\d][\w!#$&^.+-]{0,126}( *;[ -~]{1,255})?$/i
 
 type ParsedInput = { id: ArtifactId; owner: string; name: string; run?: string }
 
