@@ -1,10 +1,10 @@
 /**
- * A mission with three tasks, worked off by a program whose process is killed again and again: a
- * Python script reads one artifact and hands out another, and nothing is created twice. It checks
- * itself.
+ * A mission with three tasks, worked off by a program that a host asks for at the door, while the
+ * gateway is killed again and again: a Python script reads one artifact and hands out another, and
+ * nothing is created twice. It checks itself.
  *
  *   node scripts/services.ts up bubblewrap runsc neo4j minio     (once, outside the repository)
- *   node examples/mission.ts                  (killed whenever it has written six more events)
+ *   node examples/mission.ts                  (killed whenever it has written 16 more events)
  *   node examples/mission.ts --every-event    (and a run for each event, killed at it)
  *
  * On the drivers of the home, and where the servers of the tests run on Neo4j and S3.
@@ -13,8 +13,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { newId } from '#model'
-import { metier, openSpace, type Workspace, whyNot } from '#test'
+import { metier, openSpace, type Printed, type Scope, type Served, serve, type Workspace, whyNot } from '#test'
 import { minioBucket, neo4jAddress, whyNoMinio, whyNoNeo4j } from '#test/services'
 import { killedAtEveryEvent } from './mission/every-event.ts'
 import { missionProgram } from './mission/program.ts'
@@ -22,26 +23,48 @@ import { missionProgram } from './mission/program.ts'
 /** gVisor is looked for below the home of the user. */
 const env = { HOME: homedir() }
 
-/** Killed whenever it has come some events further, and resumed. */
+const eventsPerKill = 16
+
+/** Asked for at the door, under a key that never runs twice; null where the gateway went away. */
+async function ask({ url, child }: Served, key: string, args: object): Promise<Printed | null> {
+  const gone = new AbortController()
+  child.once('exit', () => gone.abort())
+  const client = new Client({ name: 'mission', version: '1' })
+  const implementation = { type: 'code', code: missionProgram }
+  const given = { intent: 'add up the numbers', implementation, args, key, wait: 60 }
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
+    const request = { name: 'execute', arguments: given }
+    return (await client.callTool(request, { signal: gone.signal, timeout: 120_000 })).structuredContent
+  } catch {
+    return null
+  } finally {
+    await client.close().catch(() => {})
+  }
+}
+
+/** The gateway is killed whenever the run has come some events further, and asked again. */
 async function throughKills(
+  scope: Scope,
   space: Workspace,
   args: object,
 ): Promise<{ result: Record<string, string>; kills: number }> {
   const verbs = await openSpace(space)
-  const newest = () => (verbs.runs() as { run: string }[])[0]?.run
-  const events = () => (newest() === undefined ? 0 : verbs.lines(newest()!).length)
-  let seen = 0
-  const killWhen = () => events() >= seen + 6
-  const start = ['execute', 'add up the numbers', '--code', '-', '--args', JSON.stringify(args), '--json']
-  let ran = await metier(space, start, { input: missionProgram, killWhen, env })
-  let kills = 0
-  for (; ran.killed; kills++) {
-    seen = events()
-    ran = await metier(space, ['run', 'resume', newest()!, '--json'], { killWhen, env })
+  const events = () => verbs.runs({ limit: 1 }).reduce((sum, { run }) => sum + verbs.lines(String(run)).length, 0)
+  const key = newId()
+  for (let kills = 0; ; kills++) {
+    const [gateway, seen] = [await serve(scope, space, [], { env }), events()]
+    const watch = setInterval(() => events() >= seen + eventsPerKill && gateway.child.kill('SIGKILL'), 2)
+    const answer = await ask(gateway, key, args)
+    clearInterval(watch)
+    await gateway.stop()
+    if (answer === null) assert.equal(gateway.child.signalCode, 'SIGKILL', gateway.stderr())
+    else if (answer.status !== 'running') {
+      assert.equal(answer.status, 'done', JSON.stringify(answer))
+      await verbs.close()
+      return { result: answer.result, kills }
+    }
   }
-  await verbs.close()
-  assert.equal(ran.json?.status, 'done', ran.stdout + ran.stderr)
-  return { result: ran.json.result, kills }
 }
 
 async function tour(name: string, config: { taskGraph?: object; artifacts?: object }): Promise<void> {
@@ -49,13 +72,15 @@ async function tour(name: string, config: { taskGraph?: object; artifacts?: obje
   const space = { folder, file: join(folder, 'metier.json'), home: join(folder, '.metier'), witness: '', opened: [] }
   mkdirSync(space.home)
   writeFileSync(space.file, JSON.stringify(config))
+  const cleanups: (() => unknown)[] = []
+  const scope = { after: (cleanup: () => unknown) => void cleanups.push(cleanup) } as Scope
   try {
     const tier = whyNot('gvisor') === false ? 'gvisor' : 'os'
-    const { result, kills } = await throughKills(space, { name: `numbers ${folder}`, tier })
+    const { result, kills } = await throughKills(scope, space, { name: `numbers ${folder}`, tier })
     assert.deepEqual([result.last, result.tier], ['42', tier])
     assert.ok(kills >= 3, `${kills} kills`)
     const box = tier === 'gvisor' ? 'in gVisor' : 'in bubblewrap, since gVisor is not there'
-    console.log(`1 ${name}: the sum is ${result.last}, from a script ${box}, over ${kills} kills.`)
+    console.log(`1 ${name}: the sum is ${result.last}, from a script ${box}, over ${kills} kills of the gateway.`)
 
     const { mission, tasks } = (await metier(space, ['missions', 'show', result.missionID!, '--json'])).json
     assert.deepEqual([mission.status, mission.tasks], ['DONE', { DONE: 3 }])
@@ -76,6 +101,7 @@ async function tour(name: string, config: { taskGraph?: object; artifacts?: obje
       `4 Killed before and after each of ${boundaries} events: ${runs} runs, ${runs} missions, nothing twice.`,
     )
   } finally {
+    for (const cleanup of cleanups) await cleanup()
     // The next process that opens boxes clears away those of killed ones, with what gVisor mounted.
     await metier(space, ['sandbox', 'test', '--json'], { env })
     rmSync(folder, { recursive: true, force: true })

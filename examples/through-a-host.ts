@@ -52,7 +52,7 @@ async function story(scope: Scope): Promise<void> {
   let next = (results: string[]): Step => plan[results.length]!
   const stub = await modelStub(scope, (results) => next(results))
 
-  const gateway = await serve(scope, space, [], port)
+  const gateway = await serve(scope, space, [], { port })
   const connected = await metier(space, ['connect', 'claude-code', '--http'])
   assert.equal(connected.code, 0, connected.stderr)
   const first = await claude(space, stub, 'Send the draft.')
@@ -81,7 +81,7 @@ async function story(scope: Scope): Promise<void> {
   assert.deepEqual([interrupted.run, interrupted.status], [run, 'interrupted'])
   say(`4. kill -9 while the program sleeps: the run is ${interrupted.status}. The gateway is started again.`)
 
-  await serve(scope, space, [], port)
+  await serve(scope, space, [], { port })
   next = (results) => (results.length === 2 ? { tool: 'execute', input: { resume: run } } : { say: 'It is sent.' })
   const second = await claude(space, stub, 'How is it going?', true)
   assert.equal(second.code, 0, second.stdout + second.stderr)

@@ -164,10 +164,15 @@ export type Served = {
 }
 
 /** Starts the gateway, on a free port if none is chosen, and waits until it answers. */
-export async function serve(t: Scope, space: Workspace, args: string[] = [], chosen?: number): Promise<Served> {
+export async function serve(
+  t: Scope,
+  space: Workspace,
+  args: string[] = [],
+  { port: chosen, env }: { port?: number; env?: Record<string, string> } = {},
+): Promise<Served> {
   const port = chosen ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const child = start(space, ['serve', '--port', String(port), ...args])
+  const child = start(space, ['serve', '--port', String(port), ...args], env)
   const err: Buffer[] = []
   child.stderr!.on('data', (chunk) => err.push(chunk))
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
