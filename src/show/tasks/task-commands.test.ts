@@ -28,6 +28,11 @@ test('missions and tasks show the graph as lists, as a tree and one by one', asy
   assert.match(tree[2]!, new RegExp(`^└─ · QUEUED {2}Write the report.* after ${analysis!.slice(0, 18)}`))
   assert.match(tree[3]!, /^ {3}└─ · QUEUED {2}Draw the figures/)
 
+  const parent = { fromNodeID: missionID, toNodeID: report, relationshipType: 'HAS_ROOT_TASK' }
+  await metier(space, ['call', 'metier:remove_relationship', JSON.stringify(parent)])
+  const orphaned = (await metier(space, ['missions', 'show', missionID!])).stdout.split('\n')
+  assert.deepEqual(orphaned, tree, 'a task without a parent is shown too')
+
   const ids = async (words: string[]) =>
     ((await metier(space, [...words, '--json'])).json.tasks as { id: string }[]).map(({ id }) => id)
   assert.deepEqual(await ids(['tasks']), [analysis, report, figures])
@@ -36,6 +41,20 @@ test('missions and tasks show the graph as lists, as a tree and one by one', asy
   const { task } = (await metier(space, ['tasks', 'show', report!, '--json'])).json
   assert.deepEqual([task.temporalWorkflowID, task.dependencyTaskIDs], [json.run, [analysis]])
   assert.match((await metier(space, ['tasks', 'show', '@last'])).stdout, /Draw the figures/)
+})
+
+test('doctor says where the task graph is, and what to do where it cannot be reached', async (t) => {
+  const graphCheck = async (config: object) => {
+    const space = workspace(t, { config: { mcpServers: {}, ...config } })
+    const { json, stdout } = await metier(space, ['doctor', '--json'])
+    assert.ok(!stdout.includes('not-to-be-seen'))
+    return json.checks.find(({ name }: { name: string }) => name === 'task graph')
+  }
+  assert.deepEqual(await graphCheck({}), { name: 'task graph', ok: true, detail: 'empty, in the home' })
+  const away = await graphCheck({ taskGraph: { url: 'bolt://127.0.0.1:1', password: 'not-to-be-seen' } })
+  assert.equal(away.ok, false)
+  assert.match(away.detail, /^Cannot reach the task graph \(bolt:\/\/127\.0\.0\.1:1\): /)
+  assert.match(away.fix, /"taskGraph" in the configuration/)
 })
 
 test('an id that is no mission or task of this home is refused, and so is a status that is none', async (t) => {

@@ -32,7 +32,9 @@ export function taskRows(tasks: readonly TaskInfo[]): string {
 }
 
 export function missionTree(mission: MissionInfo, tasks: readonly TaskInfo[]): string {
-  const children = Map.groupBy(tasks, ({ parentID }) => parentID)
+  const shown = new Set(tasks.map(({ id }) => id))
+  // A task whose parent was taken away, or stands behind the limit, is still one of the mission's.
+  const children = Map.groupBy(tasks, ({ parentID }) => (shown.has(parentID ?? '') ? parentID : mission.id))
   const lines = [`${strong(oneLine(mission.name))}  ${marked(mission.status)}  ${faint(mission.id)}`]
   const under = (parent: string, indent: string) => {
     const own = children.get(parent) ?? []
