@@ -64,7 +64,7 @@ function toolOf(name: string, run: BuiltInTool['run']): BuiltInTool {
     description: name,
     parameters: [],
     returns: [],
-    errors: {},
+    errors: { TOOL_ERROR: 'it is flaky.' },
     preconditions: [],
     postconditions: [],
     idempotence: '',
