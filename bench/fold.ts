@@ -1,8 +1,10 @@
 /**
  * The fold of a record: how fast it is beside `audit verify` over the same record in the same run,
- * and how much memory it takes. `--events N` makes the record smaller or larger. Speed is events a
+ * and how much memory it takes. `--events N` makes the record smaller or larger. Each of the two is
+ * a process of its own, so that neither works in memory that the other left. Speed is events a
  * second of CPU time of the whole process: what else the machine does changes between the two.
  */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,39 +18,65 @@ const callsOfRun = 10
 const given = process.argv.indexOf('--events')
 const wanted = given < 0 ? 1_000_000 : Number(process.argv[given + 1])
 
-const folder = mkdtempSync(join(tmpdir(), 'metier-bench-'))
-try {
-  const store = await openStore({ home: join(folder, 'home') })
-  await fill(store)
-  const began = process.cpuUsage()
-  const started = performance.now()
-  const { ok, events } = await verify(store.home)
-  const verifyMs = performance.now() - started
-  const verifyCpu = process.cpuUsage(began)
-  if (!ok) throw new Error('the record does not verify')
+type Measured = { ms: number; cpuMs: number; growth: number }
+
+const [part, home] = process.argv.slice(2)
+if (part === 'verify') console.log(JSON.stringify(await measure(() => verifyHome(home!))))
+else if (part === 'fold') console.log(JSON.stringify(await foldOf(home!)))
+else await compare()
+
+async function compare(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'metier-bench-'))
+  try {
+    const store = await openStore({ home: join(folder, 'home') })
+    await fill(store)
+    await store.close()
+    const [verified, folded] = ['verify', 'fold'].map((which) => inProcess(which, store.home)) as [Measured, Measured]
+    const [verifyMs, foldMs] = [verified.ms.toFixed(0), folded.ms.toFixed(0)]
+    console.log(`${wanted} events: verified in ${verifyMs} ms, folded in ${foldMs} ms`)
+    console.log(`by the clock ${(verified.ms / folded.ms).toFixed(2)} times; load ${loadavg()[0]!.toFixed(1)}`)
+    const speed = verified.cpuMs / folded.cpuMs
+    tell(speed >= speedMin, `the fold has ${speed.toFixed(2)} times the speed of audit verify, at least ${speedMin}`)
+    tell(folded.growth <= growthMax, `memory grew by ${folded.growth.toFixed(0)} MB, at most ${growthMax}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function inProcess(which: string, home: string): Measured {
+  const text = execFileSync(process.execPath, ['--expose-gc', import.meta.filename, which, home])
+  return JSON.parse(text.toString()) as Measured
+}
+
+async function measure(work: () => Promise<unknown>): Promise<Measured> {
   global.gc?.()
   const before = process.memoryUsage().rss
   let most = before
   const timer = setInterval(() => {
     most = Math.max(most, process.memoryUsage().rss)
   }, 50)
-  const learner = openLearner({ store, enabled: true, isAlone: true })
-  const foldBegan = process.cpuUsage()
-  const begun = performance.now()
-  await learner.catchUp()
-  const foldMs = performance.now() - begun
-  const foldCpu = process.cpuUsage(foldBegan)
+  const cpuBegan = process.cpuUsage()
+  const began = performance.now()
+  await work()
+  const ms = performance.now() - began
+  const { user, system } = process.cpuUsage(cpuBegan)
   clearInterval(timer)
-  const speed = (verifyCpu.user + verifyCpu.system) / (foldCpu.user + foldCpu.system)
-  const growth = (most - before) / 2 ** 20
-  console.log(`${events} events: verified in ${verifyMs.toFixed(0)} ms, folded in ${foldMs.toFixed(0)} ms`)
-  console.log(`by the clock ${(verifyMs / foldMs).toFixed(2)} times; load ${loadavg()[0]!.toFixed(1)}`)
-  tell(speed >= speedMin, `the fold has ${speed.toFixed(2)} times the speed of audit verify, at least ${speedMin}`)
-  tell(growth <= growthMax, `memory grew by ${growth.toFixed(0)} MB, at most ${growthMax}`)
+  most = Math.max(most, process.memoryUsage().rss)
+  return { ms, cpuMs: (user + system) / 1000, growth: (most - before) / 2 ** 20 }
+}
+
+async function verifyHome(home: string): Promise<void> {
+  const { ok } = await verify(home)
+  if (!ok) throw new Error('the record does not verify')
+}
+
+async function foldOf(home: string): Promise<Measured> {
+  const store = await openStore({ home })
+  const learner = openLearner({ store, enabled: true, isAlone: true })
+  const measured = await measure(() => learner.catchUp())
   await learner.close()
   await store.close()
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+  return measured
 }
 
 function tell(isMet: boolean, line: string): void {

@@ -25,7 +25,15 @@ export {
   shapeOfSource,
 } from '#learn/capabilities'
 export { type Field, fieldPairsOf, fieldSpecificity, providesOf, type ToolShape, typeOf } from '#learn/fields'
-export { definitionView, type GraphView, type Learner, openLearner, showLesson, viewOfRun } from '#learn/graph'
+export {
+  definitionView,
+  type GraphView,
+  type Learner,
+  openLearner,
+  pinnedTool,
+  showLesson,
+  viewOfRun,
+} from '#learn/graph'
 export {
   fillSlots,
   type Habit,

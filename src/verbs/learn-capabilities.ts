@@ -16,6 +16,7 @@ import {
   idOf,
   isUsable,
   type KnownShape,
+  pinnedTool,
   type RunCall,
   reachOf,
   shapeOfSource,
@@ -64,7 +65,10 @@ export async function learnCapabilities(
 ): Promise<string[]> {
   const { store, capabilities, facts } = parts
   const { shapes, usesOf } = facts()
-  const learned = capabilitiesToLearn(shapes(), capabilities.versions(), (run) => callsOf(store, run))
+  const learned = capabilitiesToLearn(shapes(), capabilities.versions(), {
+    callsOf: (run) => callsOf(store, run),
+    inputOf: (tool) => pinnedTool(tool, store).input,
+  })
   for (const body of learned) await store.appendHome('capability.learned', body)
   const isOpen = (one: Capability) => isUnchecked(one) || (isServing && (isUnexecuted(one) || isOutdated(one)))
   for (const one of capabilities.all().filter(isOpen)) {

@@ -46,7 +46,10 @@ test(`${habits.length * perHabit} runs of twenty habits give 20 to 24 capabiliti
       await practise(store, habit, time)
       if (at % 5 !== 0) continue
       await learner.catchUp()
-      const learned = capabilitiesToLearn(learner.knowledge().shapes(), known.versions(), callsOf)
+      const learned = capabilitiesToLearn(learner.knowledge().shapes(), known.versions(), {
+        callsOf,
+        inputOf: () => undefined,
+      })
       for (const body of learned) await store.appendHome('capability.learned', body)
     }
   }
@@ -84,7 +87,7 @@ test('capabilitiesToLearn() drafts a shape once, and again when a run was added 
   const learn = async () => {
     drafted = []
     await learner.catchUp()
-    capabilitiesToLearn(learner.knowledge().shapes().map(watch), [], () => [])
+    capabilitiesToLearn(learner.knowledge().shapes().map(watch), [], { callsOf: () => [], inputOf: () => undefined })
     return drafted.sort()
   }
   for (const habit of habits.slice(0, 3)) await practise(store, habit, 1)
@@ -102,7 +105,10 @@ test('capabilitiesToLearn() takes the same words about other tools for another h
     return { digest: tool, subject: null, kind: 'code', code, tools: [tool], runs } as const
   }
   const shapes = [shape('desk:sort'), shape('attic:sort')]
-  const learned = capabilitiesToLearn(shapes, [], (tool) => [{ tool, definition: 'd', effect: null }])
+  const learned = capabilitiesToLearn(shapes, [], {
+    callsOf: (tool) => [{ tool, definition: 'd', effect: null }],
+    inputOf: () => undefined,
+  })
   assert.deepEqual(
     learned.map(({ capability, version }) => `${capability}@${version}`),
     ['tidy_up@1', 'tidy_up_2@1'],

@@ -23,6 +23,7 @@ import {
   type ShapedRun,
   valuesOfRun,
 } from './make-capability.ts'
+import { type InputOf, withToolTypes } from './tool-types.ts'
 
 type Learned = EventBodies['capability.learned']
 type Changed = EventBodies['capability.changed']
@@ -36,11 +37,14 @@ export type KnownShape = Omit<RunsOfShape, 'runs'> & {
   runs: readonly (ShapedRun & { ms: number; ok: boolean })[]
 }
 
+/** What the record says of runs and tools. */
+type RecordedCalls = { callsOf(run: string): RunCall[]; inputOf: InputOf }
+
 /** `known` has every version, also of those that were forgotten. */
 export function capabilitiesToLearn(
   shapes: readonly KnownShape[],
   known: readonly Capability[],
-  callsOf: (run: string) => RunCall[],
+  record: RecordedCalls,
 ): Learned[] {
   const learned: Learned[] = []
   const all: KnownVersion[] = [...known]
@@ -48,7 +52,7 @@ export function capabilitiesToLearn(
     const { runs, draft } = draftOnce(shape)
     const place = draft === null ? null : placeFor({ shape, runs, draft }, all)
     if (draft === null || place === null) continue
-    const body = learnedBody(shape, runs, draft, place, callsOf)
+    const body = learnedBody({ shape, runs, draft }, place, record)
     learned.push(body)
     all.push({ ...body, name: body.capability, status: 'candidate', reason: null })
   }
@@ -136,14 +140,13 @@ function next(name: string, known: readonly KnownVersion[]): Place {
 const digestOf = ({ source }: CapabilityDraft) => sha256(toText(source))
 
 function learnedBody(
-  { subject, digest: shape }: KnownShape,
-  runs: KnownShape['runs'],
-  draft: CapabilityDraft,
+  { shape: { subject, digest: shape }, runs, draft }: Drafted,
   { name, version }: Place,
-  callsOf: (run: string) => RunCall[],
+  { callsOf, inputOf }: RecordedCalls,
 ): Learned {
   const { tools, effect, servers } = reachOf(runs.flatMap(({ run }) => callsOf(run)))
-  const { source, parametersSchema, lifted, texts } = draft
+  const { source, lifted, texts } = draft
+  const parametersSchema = withToolTypes(draft.parametersSchema, source, inputOf)
   return {
     capability: name,
     version,

@@ -7,7 +7,7 @@ import { type Lesson, type LessonCall, ownCalls, sequenceEdges } from '#learn/le
 import { edgeWeight } from './edge.ts'
 import { alternativeEdges, providesEdges } from './inferred-edges.ts'
 import type { Edge, Knowledge } from './knowledge.ts'
-import type { Pins } from './known-shapes.ts'
+import type { Pins } from './pinned-tool.ts'
 import { incidenceOf, type TraceStats, traceStatsOf } from './trace-stats.ts'
 
 type ViewNode = {

@@ -6,7 +6,8 @@ import { coverageOf, fittingFields } from '#learn/fields'
 import { isValueLike, specificityOf, stemsOf } from '#learn/text'
 import { limits } from '#model'
 import { type Edge, type Knowledge, keyOf, type PastRun } from './knowledge.ts'
-import { type KnownShape, knownShape, type Pins } from './known-shapes.ts'
+import { type KnownShape, knownShape } from './known-shapes.ts'
+import type { Pins } from './pinned-tool.ts'
 
 /** What schemas say counts as much as so many runs. */
 const schemaRuns = 2

@@ -2,20 +2,17 @@
  * What the tools and capabilities of past runs take and give: tools as they are pinned on the
  * record, capabilities by their parameters, and by recorded examples where no schema says it.
  */
-import { applyDiff } from '#catalog'
 import { type Field, shapeOf, type ToolShape, typeOf } from '#learn/fields'
 import { leavesOf } from '#learn/lessons'
 import { isObject, type Json, type JsonObject, splitToolId } from '#model'
-import type { Store } from '#record'
 import type { Knowledge } from './knowledge.ts'
+import { type Pins, pinnedTool, type ToolDefinition } from './pinned-tool.ts'
 
 /** Fields by the names of their last keys; `places` has the JSON Pointer of each output. */
 export type KnownShape = ToolShape & { places: Map<string, string> }
 
-export type Pins = Pick<Store, 'pinsOf'>
-
 export function knownShape(id: string, knowledge: Knowledge, pins: Pins): KnownShape {
-  const { description, input, output } = id.startsWith('cap:') ? capabilityOf(id, knowledge) : pinned(id, pins)
+  const { description, input, output } = id.startsWith('cap:') ? capabilityOf(id, knowledge) : pinnedTool(id, pins)
   const examples = knowledge.examplesOf(id)
   const declared = shapeOf({ id, name: splitToolId(id)?.name ?? id, description, input, output })
   const fields =
@@ -26,21 +23,7 @@ export function knownShape(id: string, knowledge: Knowledge, pins: Pins): KnownS
   return { ...declared, inputs, outputs, places: new Map(outputs.map(({ name, place }) => [name, place])) }
 }
 
-type Definition = { description: string; input?: unknown; output?: unknown }
-
-/** As it holds: a change counts from when a human accepted it. */
-function pinned(tool: string, { pinsOf }: Pins): Definition {
-  let definition: JsonObject = {}
-  let changed: Parameters<typeof applyDiff>[1] = []
-  for (const { type, body } of pinsOf(tool, 0)) {
-    if (type === 'tool.changed') changed = body.diff
-    else definition = applyDiff(definition, type === 'tool.pinned' ? body.diff : changed)
-  }
-  const { description, input, output } = definition
-  return { description: typeof description === 'string' ? description : '', input, output }
-}
-
-function capabilityOf(id: string, knowledge: Knowledge): Definition {
+function capabilityOf(id: string, knowledge: Knowledge): ToolDefinition {
   const [name, version] = id.slice('cap:'.length).split('@') as [string, string | undefined]
   const found = knowledge.capability(name, version === undefined ? undefined : Number(version))
   return { description: found?.intent ?? '', input: found?.parametersSchema }

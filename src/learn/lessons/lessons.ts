@@ -7,6 +7,7 @@ export { type ArgumentValue, argumentValuesOf, type FlowFeatures, flowsOf, group
 export { flowsOfRun } from './flows-of-run.ts'
 export { leavesOf } from './leaves.ts'
 export { type Lesson, type LessonCall, type LessonSource, lessonOf, mayTeach, ownCalls } from './lesson.ts'
+export { programCached } from './read-program.ts'
 export { rebuildGraph } from './rebuild-graph.ts'
 export { sequenceEdges } from './sequence.ts'
 export { isBinding, type PlanShape, shapeOfPlan } from './shape.ts'
