@@ -23,7 +23,7 @@ export { type SessionView, viewSession } from './session-view.ts'
 
 /** What the engine needs for sessions; given to the verbs when they are opened. */
 export const sessionKit: SessionKit = {
-  maker: { version: '2', make: (source) => agentProgram(readPlan(source)) },
+  maker: { version: '3', make: (source) => agentProgram(readPlan(source)) },
   servers({ config, planOf, discover, result }, listening) {
     let opened: ScriptBoxes | null = null
     let stored: Promise<Artifacts> | null = null

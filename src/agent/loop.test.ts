@@ -122,6 +122,11 @@ test('an answer that was cut off is never acted on: it is fed back', async () =>
     session.calls.map(({ tool }) => tool).filter((tool) => tool.startsWith('workspace:')),
     [],
   )
+  const toolCalls = [{ id: 'c', name: 'discover', args: { intent: 'x' } }]
+  const withTools = await told(rebound, [{ toolCalls, stop: 'max_tokens' }, last])
+  assert.equal(withTools.calls.length, 2, 'a call of it may be half of one')
+  const [, before] = requests(withTools)[1]!.messages as object[]
+  assert.deepEqual(before, { role: 'assistant', text: '' }, 'a provider refuses a call without its result')
 })
 
 test('the second forbidden path ends the session, whatever was between; a link in place of a script is one', async () => {
@@ -144,6 +149,20 @@ test('an absent script is a failure like an exception; three equal ones in a row
   const unwritten = JSON.stringify({ thought_process: 't', next_action })
   const absent = await told(rebound, [unwritten, last], fails('there is no such file'))
   assert.deepEqual(absent.calls[1]!.given, { path: target_script, sha256: null, timeoutSeconds: 60 })
+})
+
+test('tools that fail alike three times in a row end the session; one that succeeds in between does not', async () => {
+  const uses = { toolCalls: [{ id: 'c', name: 'discover', args: { intent: 'x' } }] }
+  const unreachable = () => new AppError('UPSTREAM_UNREACHABLE', 'gone', {})
+  const failing = await told(rebound, [uses, uses, uses], unreachable)
+  assert.ok(!failing.end.ok)
+  assert.match(failing.end.error.message, /the same failure came 3 times in a row: discover .*gone/)
+  let asked = 0
+  const flaky = await told(rebound, [uses, uses, uses, uses, last], () => (++asked === 3 ? {} : unreachable()))
+  assert.equal(codeOf(flaky), 'done')
+  const alike = (call: IssuedCall) =>
+    call.tool === 'workspace:discover' ? {} : call.tool === 'workspace:run' ? ran('', { returncode: 1 }) : byTool(call)
+  assert.equal(codeOf(await told(rebound, [runs, runs, uses, runs, last], alike)), 'done', 'not in a row')
 })
 
 test('the steps are bounded, and what was printed last is kept with the error', async () => {

@@ -41,8 +41,8 @@ function* ask(state: SessionState): Calling<Answer> {
 /** The final text of the session; null where the model was told what came of its answer. */
 function* follow(state: SessionState, answer: Answer): Calling<string | null> {
   try {
-    if (answer.toolCalls.length > 0) return state.remember(answer, yield* useTools(answer))
     if (answer.stop === 'max_tokens') throw new Mistake('it was cut off: it was too long')
+    if (answer.toolCalls.length > 0) return state.tell(answer, yield* useTools(answer))
     const reading = state.plan.protocol === 'rebound' ? readRebound(answer.text) : readToolCode(answer.text)
     if (reading.kind === 'mistake') throw new Mistake(reading.reason)
     if (reading.kind === 'tool') return state.tell(answer, yield* runBlock(state, reading, answer.now))

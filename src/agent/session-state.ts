@@ -14,8 +14,8 @@ export type Answer = ModelAnswer & { call: string; now: number }
 /** A file on the record, as the call that wrote it answered. */
 export type Written = { path: string; sha256: string; bytes: number }
 
-/** What the model is told of a step; `failure` is null where it went well. */
-export type Outcome = Pick<Step, 'thought' | 'streams'> & { text: string; failure: string | null }
+/** What came of an answer, and what its model is told; `failure` is null where it went well. */
+export type Outcome = Omit<Step, 'answer'> & { failure: string | null }
 
 /** An answer that the model has to give again. */
 export class Mistake extends Error {}
@@ -96,26 +96,29 @@ export class SessionState {
     return ended(new AppError('PERMISSION_DENIED', message, { path: target }))
   }
 
-  /** The model is told why its answer was not used. */
+  /**
+   * The model is told why its answer was not used. No call of it was made, so none is shown: a
+   * provider refuses one without its result.
+   */
   correct(answer: Answer, reason: string): null {
     const streams = [{ name: 'ANSWER', text: answer.text, place: `/text of call ${answer.call}` }]
-    const text = mistakeFeedback(reason, this.#written)
-    return this.tell(answer, { text, thought: '(This answer was not used.)', streams, failure: reason })
+    const replies: Message[] = [{ role: 'user', text: mistakeFeedback(reason, this.#written) }]
+    const outcome = { replies, thought: '(This answer was not used.)', streams, failure: reason }
+    return this.tell({ ...answer, toolCalls: [] }, outcome)
   }
 
-  /** What came of an answer; equal failures in a row end the session. */
-  tell(answer: Answer, { text, thought, streams, failure }: Outcome): null {
+  /** Equal failures in a row end the session. */
+  tell({ text, toolCalls }: Answer, { failure, ...step }: Outcome): null {
     this.#failures = failure === null ? [] : [...this.#failures.filter((one) => one === failure), failure]
-    if (failure === null || this.#failures.length < limits.equalFailuresMax)
-      return this.remember(answer, { replies: [{ role: 'user', text }], thought, streams })
-    const message = `Cannot go on with the session: the same failure came ${limits.equalFailuresMax} times in a row: ${failure.slice(0, limits.previewCharactersMax)}`
-    throw ended(new AppError('TOOL_ERROR', message, { tool: 'agent' }))
-  }
-
-  remember({ text, toolCalls }: Answer, step: Omit<Step, 'answer'>): null {
+    if (failure !== null && this.#failures.length >= limits.equalFailuresMax) throw this.#stuck(failure)
     const answer: Message = { role: 'assistant', text, ...(toolCalls.length > 0 && { toolCalls }) }
     this.#steps.push({ answer, ...step })
     return null
+  }
+
+  #stuck(failure: string): SessionEnd {
+    const message = `Cannot go on with the session: the same failure came ${limits.equalFailuresMax} times in a row: ${failure.slice(0, limits.previewCharactersMax)}`
+    return ended(new AppError('TOOL_ERROR', message, { tool: 'agent' }))
   }
 }
 

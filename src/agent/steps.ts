@@ -45,7 +45,7 @@ export function* runTarget(
   const { ran, call } = yield* run(file, limits.reboundScriptSeconds)
   if (ran.forbidden !== undefined) throw state.forbidden(target, ran.forbidden)
   const failure = ran.returncode === 0 ? null : `${ran.returncode} ${ran.stderr}`
-  return { text: reboundFeedback(prompt, ran, call), thought, streams: streamsOf(ran, call), failure }
+  return { replies: [userMessage(reboundFeedback(prompt, ran, call))], thought, streams: streamsOf(ran, call), failure }
 }
 
 /** The script stands on disk before it runs, and its output beside it before the model is told. */
@@ -61,8 +61,11 @@ export function* runBlock(
   const path = file.path.replace(/tool_script\.py$/, 'tool_output.txt')
   yield* write(state, { path, content: output, encoding: 'utf8' }, 'workspace:write_step')
   const streams = [{ name: 'OUTPUT', text: output, place: `in ${path}` }]
-  return { text: toolFeedback(output, path), thought, streams, failure: ran.returncode === 0 ? null : output }
+  const failure = ran.returncode === 0 ? null : output
+  return { replies: [userMessage(toolFeedback(output, path))], thought, streams, failure }
 }
+
+const userMessage = (text: string): Message => ({ role: 'user', text })
 
 function* run({ path, sha256 }: Target, timeoutSeconds: number): Calling<{ ran: RunAnswer; call: string }> {
   const result = yield { tool: 'workspace:run', args: toText({ path, sha256, timeoutSeconds }) }
@@ -72,30 +75,35 @@ function* run({ path, sha256 }: Target, timeoutSeconds: number): Calling<{ ran: 
   return { ran: { returncode: 'refused', stdout: '', stderr: result.error.message }, call }
 }
 
-/** One after the other. */
-export function* useTools(answer: Answer): Calling<Omit<Step, 'answer'>> {
+/** One after the other; a failure where none of them succeeded. */
+export function* useTools(answer: Answer): Calling<Outcome> {
   const replies: Message[] = []
   const streams: Step['streams'] = []
+  let isFailure = true
   for (const asked of answer.toolCalls) {
-    const { text, place } = yield* useTool(answer, asked)
+    const { text, place, ok } = yield* useTool(answer, asked)
     replies.push({ role: 'tool', toolCallId: asked.id, text: bounded(text, place) })
     streams.push({ name: asked.name, text, place })
+    if (ok) isFailure = false
   }
-  return { replies, streams, thought: answer.text }
+  const failure = isFailure ? streams.map(({ name, text }) => `${name} ${text}`).join('\n') : null
+  return { replies, streams, thought: answer.text, failure }
 }
 
-function* useTool(answer: Answer, asked: ToolCall): Calling<{ text: string; place: string }> {
+type Used = { ok: boolean; text: string; place: string }
+
+function* useTool(answer: Answer, asked: ToolCall): Calling<Used> {
   let call: IssuedCall
   try {
     call = callOf(asked)
   } catch (error) {
     const text = toText({ error: toAppError(error).toJSON() })
-    return { text, place: `about /toolCalls of call ${answer.call}` }
+    return { ok: false, text, place: `about /toolCalls of call ${answer.call}` }
   }
   const result = yield call
   if (!result.ok && endsAll(result.error)) throw new SessionEnd(result.error)
   const text = toText(result.ok ? { value: result.value } : { error: result.error })
-  return { text, place: `the value of call ${result.call}` }
+  return { ok: result.ok, text, place: `the value of call ${result.call}` }
 }
 
 /** Nothing that the model could say would help. */
