@@ -76,7 +76,14 @@ function reconstruct(events: Any[], session: string) {
   for (const [index, { run, n, type, at, body }] of events.entries()) {
     assert.deepEqual([run, n], [session, index + 1], 'an event is out of its place')
     if (type === 'call.issued' && !body.call.includes('.')) {
-      if (body.tool.startsWith('model:')) step += 1
+      if (body.tool.startsWith('model:')) {
+        const { text } = body.args.messages.at(-1)
+        if (text.startsWith('System: Your answer was not used: ')) {
+          links.push({ step, what: 'correction', detail: text })
+          said.push({ at, step, role: 'system', text })
+        }
+        step += 1
+      }
       calls.set(body.call, { call: body.call, tool: body.tool, args: body.args, step, n, at })
     }
     const call = type === 'call.resolved' ? calls.get(body.call) : undefined

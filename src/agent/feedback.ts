@@ -43,11 +43,17 @@ function outputsText({ artifacts = [], missing = [] }: Ran): string {
   return stored.length + lost.length === 0 ? '' : `\n[OUTPUTS]\n${[...stored, ...lost].join('\n')}`
 }
 
+const notUsed = 'System: Your answer was not used: '
+
+export function isMistakeFeedback(text: string): boolean {
+  return text.startsWith(notUsed)
+}
+
 /** `written` are files of the same answer that stand already. */
 export function mistakeFeedback(reason: string, written: readonly string[] = []): string {
   const done =
     written.length === 0 ? 'Nothing of it was done' : `Only these files of it were written: ${written.join(', ')}`
-  return `System: Your answer was not used: ${reason}. ${done}. Send it again as the protocol says.`
+  return `${notUsed}${reason}. ${done}. Send it again as the protocol says.`
 }
 
 /** Head and tail, and the place of all of it; never half of a surrogate pair. */

@@ -1,6 +1,6 @@
 /** A session read from its record: its steps, its files, and what was said. */
 import { type Event, type Json, type JsonObject, type RunStatus, type Stored, sha256 } from '#model'
-import { type Ran, reboundFeedback, type StoredOutput } from './feedback.ts'
+import { isMistakeFeedback, type Ran, reboundFeedback, type StoredOutput } from './feedback.ts'
 import type { AgentPlan } from './plan.ts'
 import { answerWords, callWords } from './session-words.ts'
 
@@ -67,8 +67,11 @@ type Issued = { tool: string; args: Stored<unknown>; step: number; n: number }
 
 function see(view: SessionView, issued: Map<string, Issued>, event: Event, text: Reads): void {
   if (event.type === 'call.issued' && !event.body.call.includes('.')) {
-    if (event.body.tool.startsWith('model:')) view.steps += 1
     const { call, tool, args } = event.body
+    if (tool.startsWith('model:')) {
+      noteMistake(view, event.at, text(args as Stored<unknown>))
+      view.steps += 1
+    }
     issued.set(call, { tool, args: args as Stored<unknown>, step: view.steps, n: event.n })
   } else if (event.type === 'call.sent' && event.body.attempt > 1) {
     if (issued.get(event.body.call)?.tool.startsWith('model:')) noteTry(view, event.body)
@@ -81,6 +84,13 @@ function see(view: SessionView, issued: Map<string, Issued>, event: Event, text:
     const said = value === null ? `${error?.code} ${error?.message}` : String(value.text ?? '')
     view.said.push({ at: event.at, step: view.steps, role: 'final', text: said, does: said })
   }
+}
+
+/** Why an answer was not used stands in the request after it alone. */
+function noteMistake(view: SessionView, at: string, request: string): void {
+  const { messages } = JSON.parse(request) as { messages: { text: string }[] }
+  const { text } = messages.at(-1)!
+  if (isMistakeFeedback(text)) view.said.push({ at, step: view.steps, role: 'system', text, does: text })
 }
 
 function noteTry(view: SessionView, { call, attempt }: { call: string; attempt: number }): void {

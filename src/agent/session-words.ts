@@ -24,7 +24,7 @@ function toolWords(text: string, calls: { name: string; args: unknown }[]): stri
 }
 
 function readingWords(reading: Reading): string {
-  if (reading.kind === 'mistake') return `an answer that cannot be used: ${short(reading.reason)}`
+  if (reading.kind === 'mistake') return 'an answer that cannot be used'
   const thought = short(reading.thought)
   if (reading.kind === 'tool') return [thought, 'runs a script'].filter((part) => part !== '').join(' → ')
   const writes = reading.drafts.map(({ path }) => `writes ${path}`)

@@ -61,9 +61,12 @@ for (const protocol of ['rebound', 'tool_code'] as const) {
     const expected = {
       rebound: [
         ...['instruction', 'answer', 'metier:program', 'answer', 'artifact', 'output'],
-        ...['answer', 'answer', 'artifact', 'final result'],
+        ...['answer', 'correction', 'answer', 'artifact', 'final result'],
       ],
-      tool_code: ['instruction', 'answer', 'artifact', 'output', 'artifact', 'answer', 'answer', 'final result'],
+      tool_code: [
+        ...['instruction', 'answer', 'artifact', 'output', 'artifact'],
+        ...['answer', 'correction', 'answer', 'final result'],
+      ],
     }
     assert.deepEqual(chain, expected[protocol])
     const places = placesOf(project, session, everything ? 40 : 5)

@@ -27,8 +27,9 @@ test('progress says in words what each step does, and the result stands apart, a
     lines[4],
   ])
   assert.match(lines[4]!, /^ {8}found metier:create_mission, /)
-  assert.match(lines[5]!, /^step 3 {2}an answer that cannot be used: it holds no JSON object.* \(N tokens\)$/)
-  assert.deepEqual(lines.slice(6, 9), ['step 4  done → is done (N tokens)', '', 'Final result'])
+  assert.equal(lines[5], 'step 3  an answer that cannot be used (N tokens)')
+  assert.match(lines[6]!, /^ {8}System: Your answer was not used: it holds no JSON object\. Nothing of it was done\./)
+  assert.deepEqual(lines.slice(7, 10), ['step 4  done → is done (N tokens)', '', 'Final result'])
   assert.doesNotMatch(stderr, /thought_process|[{}]/)
 })
 
