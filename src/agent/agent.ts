@@ -17,9 +17,11 @@ import { workspaceTools } from './workspace-tools.ts'
 export { reachable } from '#agent/models'
 export { newPlan, type PlanRequest } from './new-plan.ts'
 export { isSession, readSession, statusOf } from './read-session.ts'
-export { projectSession, type SessionRecord, verifySession } from './session-files.ts'
+export type { SessionRecord } from './session-books.ts'
+export { projectSession } from './session-files.ts'
 export { sessionPage } from './session-page.ts'
 export { type SessionView, viewSession } from './session-view.ts'
+export { verifySession } from './verify-session.ts'
 
 /** What the engine needs for sessions; given to the verbs when they are opened. */
 export const sessionKit: SessionKit = {

@@ -1,7 +1,7 @@
 /** Reads a session from the record, through the public verbs. */
 import { AppError, type Event, type JsonObject, type RunStatus } from '#model'
 import type { RecordVerbs } from '#verbs'
-import type { SessionRecord } from './session-files.ts'
+import type { SessionRecord } from './session-books.ts'
 import { viewSession } from './session-view.ts'
 
 export async function readSession(record: RecordVerbs, session: string): Promise<SessionRecord> {

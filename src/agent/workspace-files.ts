@@ -23,7 +23,9 @@ type Makes = 'none' | 'shown' | 'own'
 
 /** Undefined where a folder on the way is missing and none is to be made. */
 async function openFolder(root: string, parts: readonly string[], makes: Makes): Promise<FileHandle | undefined> {
-  let folder = await open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  let folder = await open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((error: unknown) => {
+    throw unopened(root, error)
+  })
   for (const part of parts) {
     const path = below(folder, part)
     try {
@@ -167,6 +169,12 @@ export async function walk(root: string, enters: (path: string, kind: EntryKind)
 function tooMany(root: string): AppError {
   const message = `Cannot show ${root} to a script: it has more than ${limits.workspaceEntriesMax} files; choose a smaller --workspace`
   return new AppError('SANDBOX_SETUP_FAILED', message, { entriesMax: limits.workspaceEntriesMax })
+}
+
+function unopened(folder: string, error: unknown): AppError {
+  const details = codeOf(error) === 'ENOENT' ? 'there is no such folder' : `it cannot be opened (${codeOf(error)})`
+  const message = `Cannot work in ${folder}: ${details}`
+  return new AppError('INVALID_INPUT_PARAM', message, { param: 'workspace', details }, error)
 }
 
 /** What stands in the way of a write, as the model may read it. */

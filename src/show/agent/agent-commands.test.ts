@@ -1,7 +1,17 @@
 /** Sessions of the agent as a person runs them, with models that say what a test wrote down. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sha256 } from '#model'
@@ -97,6 +107,28 @@ test('a session writes, runs, hears and ends; its books verify, and one changed 
     protocol: 'rebound',
     steps: 3,
   })
+})
+
+test('what is no file in place of one, and a workspace that is gone, are differences; the result is told all the same', async (t) => {
+  const space = project(t, [{ ...last('Written.'), artifacts: [{ path: 'out.md', content: 'out' }] }])
+  const { session } = (await agent(space, 'Write')).json
+  const file = join(space.project, 'out.md')
+  copyFileSync(file, join(space.folder, 'out.md'))
+  const verify = async () => {
+    const { code, json } = await metier(space, ['session', 'verify', session, '--json'])
+    return [code, json.difference?.file, json.difference?.problem]
+  }
+  const replacements = [() => symlinkSync(join(space.folder, 'out.md'), file), () => mkdirSync(file)]
+  for (const replace of replacements) {
+    rmSync(file, { recursive: true })
+    replace()
+    assert.deepEqual(await verify(), [7, 'out.md', 'is no plain file, or lies behind a link'])
+  }
+  renameSync(space.project, `${space.project}2`)
+  assert.deepEqual(await verify(), [7, space.project, 'is missing'])
+  const { code, stdout, stderr } = await metier(space, ['agent', 'resume', session])
+  assert.deepEqual([code, stdout], [0, 'Written.\n'])
+  assert.match(stderr, /Cannot write the books of the session: Cannot work in .*: there is no such folder/)
 })
 
 test('the glass box: script and output stand on disk in the words of the specification', { skip }, async (t) => {

@@ -38,11 +38,14 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
     }
   }
 
+  /** The result is no less true without its books; `session verify` says what they lack. */
+  const noted = (error: Error) => context.note(`Cannot write the books of the session: ${error.message}`)
+
   /** One at a time; what changes meanwhile is looked at behind it. */
   function changed(): void {
     isAsked = true
     working ??= lookUntilQuiet()
-      .catch((error: Error) => context.note(`Cannot write the books of the session: ${error.message}`))
+      .catch(noted)
       .finally(() => {
         working = null
       })
@@ -58,7 +61,7 @@ export function followSession(context: Context, verbs: Verbs, session: string): 
       hush()
       ending.abort()
       await working
-      await look()
+      await look().catch(noted)
     },
   }
 }
