@@ -3,11 +3,12 @@
  * record. Its loop is a program like code and graphs (loop.ts); what it touches are two servers
  * that only it sees. Refuses whatever would lead out of its workspace.
  */
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { openModel } from '#agent/models'
 import { openScriptBoxes, type ScriptBoxes } from '#sandbox'
 import { type Artifacts, openArtifacts, type SessionKit } from '#verbs'
 import { agentProgram } from './loop.ts'
+import { directoryOf } from './new-plan.ts'
 import { readPlan } from './plan.ts'
 import { readSession } from './read-session.ts'
 import { projectSession } from './session-files.ts'
@@ -40,7 +41,7 @@ export const sessionKit: SessionKit = {
       discover,
       result,
     })
-    const directory = config.file === null ? process.cwd() : dirname(config.file)
+    const directory = directoryOf(config)
     return [
       modelServer((name) => openModel(name, config, { directory }), listening),
       workspaceServer(tools, async () => opened?.close()),

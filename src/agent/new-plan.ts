@@ -1,9 +1,9 @@
 /** Makes the plan of a session: the folder it works in, the text that teaches the protocol. */
 import { readFileSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseModelName } from '#agent/models'
-import { AppError, type Config, limits } from '#model'
+import { dirname, join } from 'node:path'
+import { openModel } from '#agent/models'
+import { AppError, type Config } from '#model'
 import { type AgentPlan, type ProtocolName, readPlan } from './plan.ts'
 
 export type PlanRequest = {
@@ -15,7 +15,9 @@ export type PlanRequest = {
   tokens?: number
 }
 
-export async function newPlan(request: PlanRequest, { agent, providers, budget }: Config): Promise<AgentPlan> {
+/** Refuses what could never begin: no such model, no key for it, no package, no folder. */
+export async function newPlan(request: PlanRequest, config: Config): Promise<AgentPlan> {
+  const { agent, budget } = config
   const model = request.model ?? agent.model
   if (model === null) {
     const details = 'give --model anthropic:NAME, openai:NAME or compatible:NAME@URL, or set agent.model'
@@ -23,10 +25,8 @@ export async function newPlan(request: PlanRequest, { agent, providers, budget }
       param: 'model',
     })
   }
-  const name = parseModelName(model, providers)
+  const { contextTokens } = await openModel(model, config, { directory: directoryOf(config) })
   const protocol = request.protocol ?? agent.protocol
-  const contextTokens =
-    name.driver === 'provider' ? providers[name.provider].contextTokens : limits.scriptedContextTokens
   const plan = {
     goal: request.goal,
     protocol,
@@ -40,6 +40,11 @@ export async function newPlan(request: PlanRequest, { agent, providers, budget }
     tokens: Math.min(request.tokens ?? agent.tokens, budget.tokens ?? Number.POSITIVE_INFINITY),
   }
   return readPlan(plan)
+}
+
+/** Where files that answer for a model are looked for. */
+export function directoryOf({ file }: Config): string {
+  return file === null ? process.cwd() : dirname(file)
 }
 
 function systemPrompt(protocol: ProtocolName, tools: boolean): string {

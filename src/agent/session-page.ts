@@ -41,7 +41,7 @@ type Said = SessionView['said'][number]
 function factsPart({ session, plan, status, startedAt, endedAt, steps, tokens, cost }: SessionView): string {
   const facts = [
     `session <code>${session}</code>`,
-    `${status}, ${steps} steps`,
+    `${status}, ${steps} ${steps === 1 ? 'step' : 'steps'}`,
     `protocol ${plan.protocol}`,
     `model ${escaped(plan.model)}`,
     `${startedAt} to ${endedAt ?? 'now'}`,

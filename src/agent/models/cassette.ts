@@ -29,7 +29,8 @@ export function openCassette(title: string, file: string, recorded: Model | null
     return answer
   }
 
-  return { name: title, contextTokens: recorded?.contextTokens ?? limits.scriptedContextTokens, complete }
+  // The same with a model behind it and without: else a replay would shorten its history elsewhere.
+  return { name: title, contextTokens: limits.scriptedContextTokens, complete }
 }
 
 function withoutSecrets(line: string, secrets: readonly string[]): string {

@@ -39,7 +39,10 @@ function connectionError(subject: Subject, thrown: unknown): AppError {
   const outcome = unconnected.test(code) ? 'not_sent' : 'unknown'
   const what = outcome === 'not_sent' ? 'cannot be reached' : 'cut the connection'
   const reason = quoted(subject, code || (thrown instanceof Error ? thrown.message : String(thrown)))
-  return new ModelError(outcome, 'UPSTREAM_UNREACHABLE', `The provider of "${model}" ${what}: ${reason}`, { model })
+  const next = outcome === 'not_sent' ? '. Is it running, and is its address right?' : ''
+  return new ModelError(outcome, 'UPSTREAM_UNREACHABLE', `The provider of "${model}" ${what}: ${reason}${next}`, {
+    model,
+  })
 }
 
 function causeCode(thrown: unknown): string {

@@ -10,8 +10,10 @@ const sqliteCannotOpen = 14
 const sqliteNotADatabase = 26
 const sqliteShmSize = 4874
 
-/** The error as an AppError; `doing` completes "Cannot …". */
-export function storeError(thrown: unknown, doing: string): AppError {
+const otherHome = 'Choose a folder that you may write with --home'
+
+/** The error as an AppError; `doing` completes "Cannot …", `next` helps where a path is refused. */
+export function storeError(thrown: unknown, doing: string, next = otherHome): AppError {
   if (thrown instanceof AppError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   const code = isObject(thrown) ? thrown.code : undefined
@@ -24,11 +26,10 @@ export function storeError(thrown: unknown, doing: string): AppError {
     return new AppError('STORE_FULL', `Cannot ${doing}: the disk is full. Free some space, then resume`, {}, thrown)
   }
   if (primary === sqliteNotADatabase || primary === sqliteCorrupt) {
-    const next = 'Restore a backup, or move the file away'
-    return new AppError('LEDGER_BROKEN', `Cannot ${doing}: ${message}. ${next}`, {}, thrown)
+    const repair = 'Restore a backup, or move the file away'
+    return new AppError('LEDGER_BROKEN', `Cannot ${doing}: ${message}. ${repair}`, {}, thrown)
   }
   if (primary === sqliteReadOnly || primary === sqliteCannotOpen || isRefusal(code)) {
-    const next = 'Choose a folder that you may write with --home'
     return new AppError('CONFIG_INVALID', `Cannot ${doing}: ${message}. ${next}`, {}, thrown)
   }
   return new AppError('TOOL_INTERNAL_ERROR', `Cannot ${doing}: ${message}`, {}, thrown)

@@ -58,7 +58,7 @@ export async function exportRun(home: string, run: RunId, file: string, pages: P
     database.exec('BEGIN')
     return await writeArchive(home, run, file, { database, pages })
   } catch (error) {
-    throw storeError(error, `export run ${run} to ${file}`)
+    throw storeError(error, `export run ${run} to ${file}`, 'Choose a folder that is there and that you may write')
   } finally {
     database.close()
   }

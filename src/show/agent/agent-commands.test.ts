@@ -287,6 +287,14 @@ test('what cannot begin is refused with what helps', async (t) => {
   assert.match(none.json.error.message, /no model is named; give --model anthropic:NAME/)
   const folder = await agent(space, 'x', '--workspace', join(space.folder, 'nowhere'))
   assert.match(folder.json.error.message, /there is no such folder/)
+  const keyless = await metier(space, ['agent', 'x', '--model', 'openai:small', '--json'], {
+    env: { OPENAI_API_KEY: '' },
+  })
+  assert.deepEqual([keyless.code, keyless.json.error.code], [6, 'PERMISSION_DENIED'])
+  assert.match(keyless.json.error.message, /there is no key\. Set providers\.openai\.apiKey .* OPENAI_API_KEY/)
+  const absent = await metier(space, ['agent', 'x', '--model', 'scripted:nowhere.json', '--json'])
+  assert.match(absent.json.error.message, /its file ".*nowhere\.json" cannot be read/)
+  assert.deepEqual((await metier(space, ['sessions', '--json'])).json, [], 'nothing of it is a session')
   const { run } = (await metier(space, ['execute', '--code', '-', '--json'], { input: 'return 1' })).json
   assert.match((await metier(space, ['session', 'show', run])).stderr, /it is a run and no session/)
 })

@@ -15,7 +15,7 @@ import {
 } from '#show/cli'
 import { type ExecuteAnswer, exportRun, openArtifacts } from '#verbs'
 import type { Following } from './follow-session.ts'
-import { openSession, sessionRows, sessionText } from './session-text.ts'
+import { openSession, sessionRows, sessionText, stepsText } from './session-text.ts'
 
 const starting = {
   model: { type: 'string' },
@@ -173,7 +173,7 @@ async function told(context: Context, answer: ExecuteAnswer, view: SessionView):
   } else
     context.note(`\nNo result: ${status}${error === undefined ? '' : ` · ${escapeInvisible(String(error.message))}`}`)
   context.note(
-    `session ${run} · ${steps} steps · ${tokens.input + tokens.output} tokens · metier session show ${shortId(String(run))}`,
+    `session ${run} · ${stepsText(steps)} · ${tokens.input + tokens.output} tokens · metier session show ${shortId(String(run))}`,
   )
   return status === 'failed' ? exitOfError(error!.code) : exitOfAnswer(answer)
 }
@@ -206,5 +206,5 @@ function permissionsOf(value: string): PermissionSet {
 }
 
 function lineOf({ session, status, steps, goal, model }: JsonObject): string {
-  return `${shortId(String(session))}  ${status}  ${steps} steps  ${escapeInvisible(String(model))}  ${escapeInvisible(String(goal))}`
+  return `${shortId(String(session))}  ${status}  ${stepsText(Number(steps))}  ${escapeInvisible(String(model))}  ${escapeInvisible(String(goal))}`
 }

@@ -21,7 +21,7 @@ export async function sessionRows(context: Context): Promise<JsonObject[]> {
   return Promise.all(rows)
 }
 
-export function sessionText({ session, plan, status, said, files, tokens, repeated }: SessionView): string {
+export function sessionText({ session, plan, status, said, files, tokens, cost, repeated }: SessionView): string {
   const lines = [
     `session ${session} · ${status} · ${plan.protocol} · ${escapeInvisible(plan.model)} · ${plan.workspace}`,
     ...said.map(({ at, step, role, does }) => `${at.slice(11, 19)}  ${step}  ${role}  ${oneLine(does)}`),
@@ -29,12 +29,16 @@ export function sessionText({ session, plan, status, said, files, tokens, repeat
       ({ path, bytes, sha256, step }) =>
         `file  ${step}  ${escapeInvisible(path)}  ${bytes} bytes  ${sha256.slice(0, 12)}`,
     ),
-    `${tokens.input} tokens read, ${tokens.output} written`,
+    `${tokens.input} tokens read, ${tokens.output} written${cost === null ? '' : `, ${cost.toFixed(4)} USD`}`,
     ...repeated.map(
       ({ call, tries }) => `call ${call} was sent ${tries} times: the model may have been asked as often`,
     ),
   ]
   return lines.join('\n')
+}
+
+export function stepsText(steps: number): string {
+  return `${steps} ${steps === 1 ? 'step' : 'steps'}`
 }
 
 export function oneLine(text: string): string {
