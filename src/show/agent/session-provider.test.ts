@@ -1,10 +1,11 @@
 /** Sessions with a provider on loopback: busy, cut off, refusing, and saying the key back. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { agentProject, lastAnswer, metier, openSpace, providerStub, type Reply } from '#test'
+import { agentProject, lastAnswer, metier, openSpace, providerStub, type Reply, scriptAnswer, whyNot } from '#test'
 
+const skip = whyNot('os')
 const apiKey = 'sk-canary-0123456789abcdef'
 const text = JSON.stringify(lastAnswer('end'))
 
@@ -115,6 +116,32 @@ test("keys of AWS's own tools that a provider says stand in no record, book or a
     assert.ok(!`${stdout}${stderr}`.includes(key), key)
     assert.deepEqual([...filesWithKey(space.home, key), ...filesWithKey(space.project, key)], [])
   }
+})
+
+test('a model may pass on the placeholder of a secret that it was shown; any other is broken up', {
+  skip,
+}, async (t) => {
+  const space = agentProject(t, [])
+  const token = 'tok-abcdefghij0123456789'
+  writeFileSync(join(space.project, 'data.txt'), token)
+  const other = `«secret:${'0'.repeat(32)}»`
+  const last = (said: string) => ({ ...lastAnswer(said), artifacts: [{ path: 'out.txt', content: said }] })
+  let shown = ''
+  const stub = await providerStub(t, join(space.folder, 'asked.jsonl'), (_, { body }) => {
+    const asked = JSON.stringify(body)
+    assert.ok(!asked.includes(token), 'the provider is told the secret')
+    shown = /«secret:[0-9a-f]{32}»/.exec(asked)?.[0] ?? ''
+    const answer = shown === '' ? scriptAnswer('a.py', 'print(open("data.txt").read())') : last(`${shown} ${other}`)
+    return { text: JSON.stringify(answer) }
+  })
+  writeFileSync(space.file, JSON.stringify({ mcpServers: {}, record: { secrets: ['tok-[a-z0-9]{20}'] } }))
+  const words = ['agent', 'Ask', '--model', `compatible:stub@${stub.url}`, '--workspace', space.project, '--json']
+  const { json, stderr } = await metier(space, words)
+  const said = `${shown} ${other.replace('«', '« ')}`
+  assert.deepEqual([json?.status, json?.result?.text], ['done', said], stderr)
+  assert.equal(readFileSync(join(space.project, 'out.txt'), 'utf8'), said)
+  rmSync(join(space.project, 'data.txt'))
+  assert.deepEqual([...filesWithKey(space.home, token), ...filesWithKey(space.project, token)], [])
 })
 
 function filesWithKey(folder: string, key = apiKey): string[] {
