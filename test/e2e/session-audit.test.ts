@@ -3,10 +3,24 @@
  * finds the whole chain, and notices one changed byte in any file.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { test } from 'node:test'
-import { assertNoticed, auditSession, metier, placesOf, root, whyNot, workspace } from '#test'
+import { readSession, verifySession } from '#agent'
+import {
+  agentProject,
+  assertNoticed,
+  auditSession,
+  lastAnswer,
+  metier,
+  openSpace,
+  placesOf,
+  root,
+  runAgent,
+  scriptAnswer,
+  whyNot,
+  workspace,
+} from '#test'
 
 const skip = whyNot('os')
 const everything = process.env.LONG === '1'
@@ -91,3 +105,47 @@ for (const protocol of ['rebound', 'tool_code'] as const) {
     assert.deepEqual([code, found.difference], [7, { file: manifest.outputs[0].storagePath, problem: 'is missing' }])
   })
 }
+
+/** Every file that a session of ours can be held against; what was there before is none. */
+const filesIn = (project: string) =>
+  readdirSync(project, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(project, join(entry.parentPath, entry.name)))
+
+// An audit for each byte takes minutes; the tests above take samples.
+if (everything)
+  for (const protocol of ['rebound', 'tool_code'] as const)
+    test(`each byte of a ${protocol} session counts, for the auditor and for session verify`, {
+      skip,
+      timeout: 3_600_000,
+    }, async (t) => {
+      const code = 'print(6 * 7)\n'
+      const space = agentProject(
+        t,
+        protocol === 'rebound'
+          ? [scriptAnswer('a.py', code), 'no JSON', lastAnswer('42')]
+          : [`<tool_code>\n${code}</tool_code>`, '<tool_code>', '42'],
+        { agent: { tools: false } },
+      )
+      const { session } = (await runAgent(space, 'Compute', '--protocol', protocol)).json
+      const verbs = await openSpace(space)
+      const record = await readSession(verbs, session)
+      const artifacts = () => Promise.reject(new Error('there are none'))
+      assert.equal(await verifySession(record, artifacts), null)
+      let places = 0
+      for (const file of filesIn(space.project)) {
+        const path = join(space.project, file)
+        const before = readFileSync(path)
+        for (let at = 0; at < before.length; at += 1) {
+          const changed = Buffer.from(before)
+          changed[at]! ^= 1 << (at % 8)
+          writeFileSync(path, changed)
+          assert.throws(() => auditSession(space.project, session), `${file} was changed at byte ${at}`)
+          assert.notEqual(await verifySession(record, artifacts), null, `${file} was changed at byte ${at}`)
+        }
+        writeFileSync(path, before)
+        places += before.length
+      }
+      t.diagnostic(`${places} bytes`)
+      auditSession(space.project, session)
+    })

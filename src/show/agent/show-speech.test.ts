@@ -51,14 +51,15 @@ async function pursued(space: Project, listener?: Listener) {
   const text = readFileSync(file, 'utf8')
   const config = parseConfig({ file, text, home, env: {}, directory: folder })
   const verbs = await openVerbs(config, { path: process.env.PATH!, sessions: async () => sessionKit })
-  space.opened.push(verbs)
   if (listener !== undefined) verbs.onSpeech(listener)
   const model = `scripted:${join(folder, 'answers.json')}`
   const plan = (await newPlan({ goal: 'Say', workspace: project, model }, config)) as unknown as JsonObject
-  const { run } = await verbs.pursue({ plan, goal: 'Say' }, caller)
-  return {
-    run: String(run),
-    values: verbs.eventsOf(String(run), { type: 'call.resolved' }).map(({ body }) => ({ ...body, ms: 0 })),
+  try {
+    const run = String((await verbs.pursue({ plan, goal: 'Say' }, caller)).run)
+    return { run, values: verbs.eventsOf(run, { type: 'call.resolved' }).map(({ body }) => ({ ...body, ms: 0 })) }
+  } finally {
+    // The books are written by then, and the session can be audited.
+    await verbs.close()
   }
 }
 
