@@ -18,7 +18,7 @@ const bench = await openBench(inProcess())
 const { home } = bench.store
 const config = parseConfig({ file: 'metier.json', text: '{}', home, env: {}, directory: home })
 
-/** Microseconds a call. What is left to be folded is folded where nobody looks at the clock. */
+/** Microseconds a call. What is left to be folded is folded outside of what is timed. */
 async function cpuOf(isFollowed: boolean): Promise<number> {
   const following = isFollowed ? followRecord(bench.store, config, console.error) : null
   const before = process.cpuUsage()

@@ -1,5 +1,5 @@
 /**
- * What a result of 50 MB does to everybody else: how long the process answers nothing while it
+ * What a result of 50 MB does to all others: how long the process answers nothing while it
  * comes, is recorded and is read, against what one JSON.parse of the same message takes in the same
  * run. `node bench/large.ts [--json]`.
  */

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { newId, type RunId } from '#model'
 import type { Chain, Store } from '#record'
 import {
@@ -113,7 +113,7 @@ async function together(store: Store, folder: string): Promise<Bar[]> {
   const rounds: { direct: Load; calls: Load; runs: Load }[] = []
   for (let round = 0; round < 10; round++) {
     rounds.push({
-      direct: await load(4, () => nextTurn(database.commit())),
+      direct: await load(4, () => yieldToEventLoop(database.commit())),
       calls: await load(32, () => appendDurably(chains[0]!)),
       runs: await load(32, (caller) => appendDurably(chains[caller]!)),
     })

@@ -19,8 +19,8 @@ type Rank = (text: string) => string[]
 type Quality = { ndcg: number; recall: number }
 
 /**
- * Sets of another folder that nobody looked at while words, weights and threshold were chosen; the
- * others were all seen.
+ * Sets of another folder that were not looked at while words, weights and threshold were chosen;
+ * the others were all seen.
  */
 const heldOut = [
   { name: 'nestools', questions: 'queries.jsonl' },
@@ -134,13 +134,13 @@ function timed(work: () => void): { wall: number; cpu: number } {
   return { wall: performance.now() - began, cpu: process.cpuUsage(used).user / 1000 }
 }
 
-/** What the machine alone makes of so much computing: nobody can be faster on it. */
+/** What the machine alone makes of so much computing: no search can be faster on it. */
 function turnFor(ms: number): void {
   const used = process.cpuUsage()
   while (process.cpuUsage(used).user < ms * 1000);
 }
 
-/** How long it took, and the most computing after which somebody else had a turn. */
+/** How long it took, and the most computing after which other work had a turn. */
 async function watched<Value>(work: () => Promise<Value>) {
   let gapMs = 0
   let last = process.threadCpuUsage()

@@ -1,5 +1,5 @@
 /**
- * A file server that someone else wrote, in a box: it reads one folder, writes another, and reaches
+ * A file server that others wrote, in a box: it reads one folder, writes another, and reaches
  * nothing. It checks itself.
  *
  *   node scripts/services.ts up bubblewrap mcp-servers     (once, outside the repository)

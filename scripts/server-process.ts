@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Command = { executable: string; args: string[]; env?: Record<string, string> }
-type Known = { pid: number; executable: string }
+type ProcessFile = { pid: number; executable: string }
 
 const stopMsMax = 10_000
 
@@ -34,7 +34,7 @@ export function startServer(folder: string, command: Command): number {
   const child = spawn(executable, command.args, { cwd: folder, env, detached: true, stdio: ['ignore', log, log] })
   if (child.pid === undefined) throw new Error(`Cannot start ${executable}: see ${join(folder, 'log')}`)
   child.unref()
-  writeFileSync(pidFile(folder), JSON.stringify({ pid: child.pid, executable } satisfies Known), { mode: 0o600 })
+  writeFileSync(pidFile(folder), JSON.stringify({ pid: child.pid, executable } satisfies ProcessFile), { mode: 0o600 })
   return child.pid
 }
 
@@ -42,9 +42,9 @@ export function startServer(folder: string, command: Command): number {
  * What runs for this folder, if its pid still belongs to the executable that we started: pids are
  * used again.
  */
-export function runningServer(folder: string): Known | null {
+export function runningServer(folder: string): ProcessFile | null {
   try {
-    const known = JSON.parse(readFileSync(pidFile(folder), 'utf8')) as Known
+    const known = JSON.parse(readFileSync(pidFile(folder), 'utf8')) as ProcessFile
     return readlinkSync(`/proc/${known.pid}/exe`) === known.executable ? known : null
   } catch {
     return null // no file, or no such process

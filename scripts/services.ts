@@ -150,7 +150,7 @@ function placeOf({ name }: Recipe, cache: string, say: Place['say']): Place {
 
 /**
  * Held by the kernel for as long as we live, so that two commands at once install once, and a
- * killed one blocks nobody.
+ * killed one blocks no other.
  */
 function lock(folder: string): Disposable {
   const database = new DatabaseSync(join(folder, 'lock.db'), { timeout: lockMsMax })

@@ -110,8 +110,8 @@ async function leftovers(group: number): Promise<string[]> {
 }
 
 /**
- * The living processes of a group by name, where the kernel tells (Linux); a zombie is nobody's
- * fault.
+ * The living processes of a group by name, where the kernel tells (Linux); a zombie is not
+ * counted.
  */
 function membersOf(group: number): string[] {
   if (group === 0 || !existsSync('/proc/self/stat')) return []
@@ -131,6 +131,6 @@ function killGroup(group: number): void {
   try {
     if (group > 0) process.kill(-group, 'SIGKILL')
   } catch {
-    // nobody is left
+    // no process is left
   }
 }

@@ -3,6 +3,7 @@
  * names that say nothing to a reader of the field, functions and comments that are too long.
  */
 import { stripTypeScriptTypes } from 'node:module'
+import { basename } from 'node:path'
 import { type AnyNode, parse } from 'acorn'
 import { blank } from './blank.ts'
 import { isShipped, lineAt, type Problem, resolve, type Source } from './tidy-imports.ts'
@@ -23,6 +24,9 @@ const metaphors =
 /** What comments of the product say otherwise than its code, or in no reader's English. */
 const archaic = /\b(?:anew|(?:is|are|was|were|be) said aloud|hears? out|(?:old|older|new|newer) era|oldest manner)\b/i
 
+/** The gateway is no door: a door is the file by which a folder is imported, its front door. */
+const door = /(?<!\b(?:front|back) )\bdoors?\b/i
+
 /** Pronouns where a component, a process or a person is meant; `nobody` in code marks is a user. */
 const pronouns = /(?<!`)\b(?:whoever|whomever|(?:no|some|any|every)body|(?:some|any|every)one)\b/i
 
@@ -35,7 +39,7 @@ export const longFunctions: Record<string, number> = {
   'src/catalog/upstream/server-entry.ts#openEntry': 88,
   'src/gateway/mcp/sessions.ts#openSessions': 72,
   'src/record/chain.ts#openChain': 140,
-  'src/record/reader.ts#openReader': 124,
+  'src/record/reader.ts#openReader': 116,
   'src/record/secrets/secrets.ts#openSecrets': 98,
   'src/record/store.ts#openStore': 131,
   'src/record/writer/writer.ts#openWriter': 161,
@@ -56,7 +60,7 @@ export function checkCode(sources: Source[], exempt: Record<string, number>): Pr
   return [
     ...shipped.flatMap((source) => checkFunctions(source, exempt)),
     ...checkExemptFunctions(shipped, exempt),
-    ...shipped.flatMap(checkWords),
+    ...sources.flatMap(checkWords),
     ...sources.flatMap(checkComments),
     ...unusedExports(sources),
   ]
@@ -117,19 +121,26 @@ function checkExemptFunctions(sources: Source[], exempt: Record<string, number>)
   })
 }
 
+const exportedOrType =
+  /^(?:export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|type|interface)|(?:type|interface|class)) (\w+)/gm
 const exported = /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|type|interface) (\w+)/gm
 
+/** Names that others read: of files, of what is exported, and of types. */
 function checkWords({ file, text }: Source): Problem[] {
-  return [...blank(text).matchAll(exported)].flatMap((match) => {
-    const words = match[1]!.split(/(?<=[a-z0-9])(?=[A-Z])|_/)
-    const last = words.at(-1)!
-    const isBare = participles.test(last) || bare.test(match[1]!)
-    const refused = isBare ? last : words.find((word) => metaphors.test(word))
+  const names = [...blank(text).matchAll(exportedOrType)].map(({ 1: name, index }) => ({ name: name!, index }))
+  return [{ name: basename(file, '.ts').replace(/\.test$/, ''), index: 0 }, ...names].flatMap(({ name, index }) => {
+    const refused = refusedWord(name, isShipped(file))
     if (refused === undefined) return []
-    return [
-      { file, line: lineAt(text, match.index), problem: `"${match[1]}" says "${refused}" where the field has a noun` },
-    ]
+    return [{ file, line: lineAt(text, index), problem: `"${name}" says "${refused}" where the field has a noun` }]
   })
+}
+
+function refusedWord(name: string, isProduct: boolean): string | undefined {
+  const words = name.split(/(?<=[a-z0-9])(?=[A-Z])|[-_.]/)
+  const last = words.at(-1)!
+  const isBare = participles.test(last) || bare.test(name)
+  if (isBare) return last
+  return isProduct ? words.find((word) => metaphors.test(word)) : undefined
 }
 
 /** Lines that are nothing but a comment; what a linter reads must stand in one line. */
@@ -144,7 +155,8 @@ function checkComments({ file, text }: Source): Problem[] {
       problems.push(`has a comment of ${line.length} columns: at most ${commentWidthMax}`)
     const phrase = isShipped(file) ? archaic.exec(line)?.[0] : undefined
     if (phrase !== undefined) problems.push(`says "${phrase}" in a comment: say it as the code does, in plain words`)
-    const pronoun = isShipped(file) ? pronouns.exec(line)?.[0] : undefined
+    if (isShipped(file) && door.test(line)) problems.push('says "door" in a comment: name the gateway, or the file')
+    const pronoun = pronouns.exec(line)?.[0]
     if (pronoun !== undefined) problems.push(`says "${pronoun}" in a comment: name the component, process or person`)
     return problems.map((problem) => ({ file, line: index + 1, problem }))
   })

@@ -48,8 +48,12 @@ function withoutBlocks(markdown: string): string {
 
 export function checkMarkdown({ file, text }: Source): Problem[] {
   const prose = withoutBlocks(text)
-  const titles = [...prose.matchAll(/^# /gm)]
-  if (titles.length === 1) return []
+  const titles = [...prose.matchAll(/^# .*/gm)]
+  const decision = /^docs\/decisions\/(\d{4})-/.exec(file)?.[1]
+  if (titles.length === 1) {
+    if (decision === undefined || titles[0]![0].startsWith(`# ${decision} · `)) return []
+    return [{ file, line: 1, problem: `does not begin with "# ${decision} · "` }]
+  }
   const line = titles.length === 0 ? 1 : lineAt(prose, titles[1]!.index)
   return [{ file, line, problem: `has ${titles.length} titles instead of one` }]
 }

@@ -196,6 +196,16 @@ test('tidy() refuses exports that nothing imports', () => {
   assert.deepEqual(problemsOf(files), ['src/run/a.ts:3: exports "Unused", which nothing imports'])
 })
 
+test('tidy() refuses names of files and of types in words that no reader can look up', () => {
+  const noun = /where the field has a noun/
+  assert.match(problemOf('src/run/told.ts', '') ?? '', /^src\/run\/told.ts:1: "told" says "told" where/)
+  assert.match(problemOf('test/was-heard.ts', '') ?? '', noun)
+  assert.match(problemOf('src/run/a.ts', 'type Asked = string') ?? '', noun)
+  assert.match(problemOf('test/a.ts', 'interface WasSeen {}') ?? '', noun)
+  for (const line of ['type AskedCall = string', 'const seen = 1', "const text = 'type Asked'"])
+    assert.equal(problemOf('src/run/a.ts', line), undefined, line)
+})
+
 test('tidy() refuses exported names in words that no reader can look up', () => {
   const said = (name: string) => {
     const use = `${good}import { ${name} } from './a.ts'\n${name}\n`
@@ -216,7 +226,7 @@ test('tidy() bounds the width of comments, and of nothing else', () => {
   assert.equal(problemOf('scripts/a.ts', `const text = \`\n// ${wide}\n\``), undefined)
 })
 
-test('tidy() refuses turns of phrase in comments of the product, and nowhere else', () => {
+test('tidy() refuses turns of phrase in comments: pronouns everywhere, the others in the product', () => {
   for (const phrase of ['made anew', 'is said aloud', 'in the older era', 'hears out', 'the oldest manner'])
     assert.match(problemOf('src/run/a.ts', `// It ${phrase}.`) ?? '', /^src\/run\/a.ts:2: says ".*" in a comment/)
   for (const pronoun of ['whoever', 'Nobody', 'somebody', 'everyone'])
@@ -224,7 +234,11 @@ test('tidy() refuses turns of phrase in comments of the product, and nowhere els
       problemOf('src/run/a.ts', `// ${pronoun} asks.`) ?? '',
       /^src\/run\/a.ts:2: says ".*" in a comment: name/,
     )
+  assert.match(problemOf('test/a.ts', '// Nobody asks.') ?? '', /^test\/a.ts:2: says "Nobody" in a comment: name/)
   assert.equal(problemOf('src/run/a.ts', '// The script becomes the user `nobody`.'), undefined)
+  assert.match(problemOf('src/gateway/gateway.ts', '// It stays at the door.') ?? '', /says "door" in a comment/)
+  for (const line of ['// Through its front door.', '// A back door.', "const text = 'the door'"])
+    assert.equal(problemOf('src/run/a.ts', line), undefined, line)
   assert.equal(problemOf('test/a.ts', '// It is made anew.'), undefined)
   assert.equal(problemOf('src/run/a.ts', "export const text = 'made anew'")?.includes('in a comment') ?? false, false)
 })
@@ -260,6 +274,10 @@ test('tidy() refuses work left for later and paths of one machine, in any file',
 test('tidy() wants exactly one title in each document', () => {
   assert.deepEqual(problemsOf({ 'docs/a.md': 'Text.\n' }), ['docs/a.md:1: has 0 titles instead of one'])
   assert.deepEqual(problemsOf({ 'A.md': '# One\n\n# Two\n' }), ['A.md:3: has 2 titles instead of one'])
+  const decision = (title: string) => problemsOf({ 'docs/decisions/0007-x.md': `${title}\n` })
+  assert.deepEqual(decision('# 0007 · X'), [])
+  for (const title of ['# X', '# 0008 · X', '# 7. X'])
+    assert.deepEqual(decision(title), ['docs/decisions/0007-x.md:1: does not begin with "# 0007 · "'])
 })
 
 test('tidy() knows the folders of the design and their front doors', () => {

@@ -28,7 +28,7 @@ export type Page = {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the protocol has hundreds of shapes; a test looks at a few members of some.
-type Said = any
+type CdpResult = any
 
 /** One tab of a browser with a profile of its own, which ends with the test. */
 export async function openBrowser(t: TestContext): Promise<Page> {
@@ -45,7 +45,7 @@ export async function openBrowser(t: TestContext): Promise<Page> {
     rmSync(profile, { recursive: true, force: true, maxRetries: 10 })
   })
   const port = await debuggingPort(child.stderr!)
-  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as Said[]
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as CdpResult[]
   return speak(targets.find(({ type }) => type === 'page').webSocketDebuggerUrl)
 }
 
@@ -60,16 +60,16 @@ async function debuggingPort(stderr: NodeJS.ReadableStream): Promise<string> {
 async function speak(url: string): Promise<Page> {
   const socket = new WebSocket(url)
   await once(socket, 'open')
-  const waiting = new Map<number, (message: Said) => void>()
+  const waiting = new Map<number, (message: CdpResult) => void>()
   const loaded = new Set<() => void>()
   let last = 0
   socket.addEventListener('message', ({ data }) => {
-    const message = JSON.parse(String(data)) as Said
+    const message = JSON.parse(String(data)) as CdpResult
     if (message.method === 'Page.loadEventFired') for (const wake of loaded) wake()
     waiting.get(message.id)?.(message)
   })
-  const send = (method: string, params: object = {}): Promise<Said> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Said>()
+  const send = (method: string, params: object = {}): Promise<CdpResult> => {
+    const { promise, resolve, reject } = Promise.withResolvers<CdpResult>()
     const id = ++last
     waiting.set(id, ({ result, error }) => (error ? reject(new Error(`${method}: ${error.message}`)) : resolve(result)))
     socket.send(JSON.stringify({ id, method, params }))

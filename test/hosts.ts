@@ -23,13 +23,13 @@ export const mcpServerPrograms = join(cache, 'mcp-servers', 'current', 'node_mod
 /** Why tests with hosts cannot run; false where they can. */
 export const hostsMissing = existsSync(claudeProgram) ? false : 'needs hosts: node scripts/services.ts up hosts'
 
-type Said = { code: number | null; stdout: string; stderr: string }
+type HostOutput = { code: number | null; stdout: string; stderr: string }
 
 /**
  * One prompt to Claude Code without a screen: it answers every form by closing it. `goesOn`
  * continues the last conversation.
  */
-export async function claude(space: Workspace, stub: Stub, prompt: string, goesOn = false): Promise<Said> {
+export async function claude(space: Workspace, stub: Stub, prompt: string, goesOn = false): Promise<HostOutput> {
   const args = ['-p', prompt, '--output-format', 'json', '--allowedTools', 'mcp__metier__*']
   return said(start(space, claudeProgram, [...args, ...(goesOn ? ['--continue'] : [])], claudeEnv(stub)))
 }
@@ -82,7 +82,7 @@ export async function codexScreen(t: Scope, space: Workspace, stub: Stub): Promi
 }
 
 /** One prompt to Codex without a screen. */
-export async function codex(space: Workspace, stub: Stub, prompt: string): Promise<Said> {
+export async function codex(space: Workspace, stub: Stub, prompt: string): Promise<HostOutput> {
   chooseModel(space, stub)
   return said(start(space, codexProgram, ['exec', '--skip-git-repo-check', ...settings, prompt], { STUB_KEY: 'stub' }))
 }
@@ -156,7 +156,7 @@ function start(space: Workspace, program: string, args: string[], env: Record<st
 
 const baseEnv = ({ folder }: Workspace) => ({ PATH: process.env.PATH!, HOME: folder })
 
-async function said(child: ChildProcess): Promise<Said> {
+async function said(child: ChildProcess): Promise<HostOutput> {
   let stdout = ''
   let stderr = ''
   child.stdout!.on('data', (chunk) => (stdout += chunk))

@@ -23,14 +23,14 @@ export type Reply =
   | { silent: true }
 
 // biome-ignore lint/suspicious/noExplicitAny: requests of clients, looked into member by member.
-export type Asked = { path: string; headers: Record<string, string>; body: any }
-export type ProviderStub = { url: string; requests(): Asked[] }
+export type ProviderRequest = { path: string; headers: Record<string, string>; body: any }
+export type ProviderStub = { url: string; requests(): ProviderRequest[] }
 
 /** `reply` gets the number of the request, from 0. */
 export async function providerStub(
   t: Scope,
   ledger: string,
-  reply: (n: number, asked: Asked) => Reply,
+  reply: (n: number, asked: ProviderRequest) => Reply,
 ): Promise<ProviderStub> {
   let n = 0
   const server = createServer(async (request, response) => {
@@ -66,7 +66,7 @@ function end(response: ServerResponse, status: number, body: unknown, headers: R
   response.end(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-function answer(response: ServerResponse, path: string, body: Asked['body'], reply: Reply): void {
+function answer(response: ServerResponse, path: string, body: ProviderRequest['body'], reply: Reply): void {
   const protocol = path.endsWith('/messages') ? anthropic : path.endsWith('/responses') ? responses : chat
   if ('silent' in reply) return
   if ('status' in reply) return end(response, reply.status, reply.body ?? { error: { message: 'no' } }, reply.headers)
@@ -108,15 +108,15 @@ function line(event: object | string): string {
   return `${name}data: ${JSON.stringify(event)}\n\n`
 }
 
-type Said = Extract<Reply, { text: string } | { refusal: string } | { streamError: string } | { status: number }>
-type Protocol = { whole(reply: Said): object; events(reply: Said): (object | string)[] }
+type SpokenReply = Extract<Reply, { text: string } | { refusal: string } | { streamError: string } | { status: number }>
+type Protocol = { whole(reply: SpokenReply): object; events(reply: SpokenReply): (object | string)[] }
 
 /** A text comes in two pieces. */
 function halves(text: string): string[] {
   return [text.slice(0, text.length >> 1), text.slice(text.length >> 1)]
 }
 
-const parts = (reply: Said) => ({
+const parts = (reply: SpokenReply) => ({
   text: 'text' in reply ? reply.text : 'refusal' in reply ? reply.refusal : '',
   tool: 'tool' in reply ? reply.tool : undefined,
   stop: 'stop' in reply ? reply.stop : undefined,
@@ -186,7 +186,7 @@ const responses: Protocol = {
           error: { type: reply.streamError, code: reply.streamError, message: 'sorry' },
         },
       ]
-    const items = whole.output.flatMap((item: Asked['body'], output_index: number) => {
+    const items = whole.output.flatMap((item: ProviderRequest['body'], output_index: number) => {
       const content = item.content?.[0]
       const at = { item_id: item.id, output_index, content_index: 0 }
       const deltas =

@@ -51,7 +51,7 @@ export function leftovers(folder: string): string[] {
   const mine = (name: string) => name.includes(`-${process.pid}-`)
   return [
     ...children(process.pid).map((pid) => `process ${pid}`),
-    // What lost its parent is nobody's child, but names its box.
+    // What lost its parent is no child of ours, but names its box.
     ...(isRunning(`-${process.pid}-`) ? ['a process that names a box of ours'] : []),
     ...cgroups().filter(mine),
     ...readFileSync('/proc/self/mounts', 'utf8')

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 // biome-ignore lint/suspicious/noExplicitAny: an auditor takes nothing for granted; each member is looked at.
 type Any = any
 type Call = { call: string; tool: string; args: Any; step: number; value?: Any; error?: Any; n: number; at: string }
-type Said = { at: string; step: number; role: string; text: string }
+type SpokenLine = { at: string; step: number; role: string; text: string }
 export type Link = { step: number; what: string; detail: string }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
@@ -69,7 +69,7 @@ function reconstruct(events: Any[], session: string) {
   const { goal } = started.plan.source
   const calls = new Map<string, Call>()
   const links: Link[] = [{ step: 0, what: 'instruction', detail: goal }]
-  const said: Said[] = [{ at, step: 0, role: 'user', text: goal }]
+  const said: SpokenLine[] = [{ at, step: 0, role: 'user', text: goal }]
   let files: Any[] = []
   const outputs: Any[] = []
   let step = 0
@@ -227,7 +227,7 @@ function checkGlassBox(text: string, acts: Call[], next: string | undefined): vo
   if (next !== undefined) assert.equal(next, `${toolExecuted}${shown}`)
 }
 
-function checkTranscript(read: (path: string) => Buffer, session: string, said: Said[]): void {
+function checkTranscript(read: (path: string) => Buffer, session: string, said: SpokenLine[]): void {
   for (const { at, step, role, text } of said) {
     const file = `sessions/${at.slice(0, 10)}/transcript.log`
     const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r')

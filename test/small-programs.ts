@@ -7,7 +7,7 @@ import { type SmallAnswer, smallAnswer } from './servers/small-values.ts'
 /** `flows`: `1/items/0/v > 2/a`; where it was computed, `1 > 2/a`. */
 export type SmallProgram = { code: string; intent: string; flows: string[]; calls: number; hasLoop: boolean }
 
-type Made = { value: unknown; text: string; from: string[]; isExact: boolean }
+type Expression = { value: unknown; text: string; from: string[]; isExact: boolean }
 /** A result under a name of the program. */
 type Result = { name: string; call: number; answer: SmallAnswer }
 
@@ -62,26 +62,31 @@ class Generator {
   #arguments(results: readonly Result[] = this.#results): {
     given: Record<string, unknown>
     text: string
-    made: [string, Made][]
+    made: [string, Expression][]
   } {
     const names = ['a', 'b', 'c'].slice(0, 1 + this.#roll(3))
-    const made = names.map((name): [string, Made] => [name, this.#value(results)])
+    const made = names.map((name): [string, Expression] => [name, this.#value(results)])
     const given = Object.fromEntries(made.map(([name, { value }]) => [name, value]))
     return { given, text: `{ ${made.map(([name, { text }]) => `${name}: ${text}`).join(', ')} }`, made }
   }
 
-  #value(results: readonly Result[]): Made {
+  #value(results: readonly Result[]): Expression {
     const literal = this.#roll(3)
     const source = results[this.#roll(results.length)]
     const kind = source === undefined ? 0 : this.#roll(9)
     if (source === undefined || kind <= 1) return { value: literal, text: String(literal), from: [], isExact: true }
     const { name, call, answer } = source
     const { id, flag, items } = answer
-    const exact = (value: unknown, path: string): Made => {
+    const exact = (value: unknown, path: string): Expression => {
       const text = `${name}${path.replaceAll(/\/(\d+)/g, '[$1]').replaceAll('/', '.')}`
       return { value, text, from: [`${call}${path}`], isExact: true }
     }
-    const computed = (value: unknown, text: string): Made => ({ value, text, from: [String(call)], isExact: false })
+    const computed = (value: unknown, text: string): Expression => ({
+      value,
+      text,
+      from: [String(call)],
+      isExact: false,
+    })
     if (kind === 2) return exact(id, '/id')
     if (kind === 3) return exact(items[1]!.v, '/items/1/v')
     if (kind === 4) return exact(flag, '/flag')
@@ -95,7 +100,11 @@ class Generator {
   }
 
   /** The call is made: its number, its answer, and the flows into it. */
-  #called(tool: string, given: Record<string, unknown>, made: [string, Made][]): { call: number; answer: SmallAnswer } {
+  #called(
+    tool: string,
+    given: Record<string, unknown>,
+    made: [string, Expression][],
+  ): { call: number; answer: SmallAnswer } {
     this.#calls += 1
     const call = this.#calls
     for (const [name, { from }] of made) for (const source of from) this.#flows.push(`${source} > ${call}/${name}`)
@@ -157,7 +166,7 @@ class Generator {
     this.#lines.push(`const ${name} = await mcp.small.${tool}({ n: list${name}.length, t: list${name}.join('-') })`)
     const list = answer.items.map(({ v }) => v).filter((v) => v > 0)
     const of = { from: [String(call)], isExact: false, text: '' }
-    const made: [string, Made][] = [
+    const made: [string, Expression][] = [
       ['n', { ...of, value: list.length }],
       ['t', { ...of, value: list.join('-') }],
     ]

@@ -58,7 +58,7 @@ export async function openSpace(space: Workspace, log?: (line: string) => void):
   return { ...verbs, store }
 }
 
-/** Whoever asks in a test, and waits to the end. */
+/** The caller of a test, and waits to the end. */
 export const caller = { actor: { kind: 'cli' as const, name: 'test' }, waitMs: null }
 
 export function effects({ witness }: Workspace): Effect[] {

@@ -41,7 +41,7 @@ export function atLeast(limit: number, name: string, values: number[], detail: s
   return { name, value: median(values), ...spread(values), bar: `≥ ${limit}`, ok: median(values) >= limit, detail }
 }
 
-/** A figure without a bar, for whoever wants to know. */
+/** A figure without a bar. */
 export function only(name: string, values: number[], detail: string): Bar {
   return { name, value: median(values), ...spread(values), bar: '', ok: true, detail }
 }

@@ -23,13 +23,13 @@ const answerOf = (answer: string | Partial<ModelAnswer>) => ({
 const written = (path: string) => ({ path, sha256: 'a'.repeat(64), bytes: 1 })
 const ran = (stdout: string, more: object = {}) => ({ returncode: 0, stdout, stderr: '', ...more })
 
-type Told = { calls: (IssuedCall & { given: JsonObject })[]; end: ProgramEnd }
+type ProgramRun = { calls: (IssuedCall & { given: JsonObject })[]; end: ProgramEnd }
 type Answer = string | Partial<ModelAnswer> | AppError
 
 /** The n-th answer of the model; every other call is answered by `world`. */
 async function told(plan: AgentPlan, answers: Answer[], world: (call: IssuedCall) => object = byTool) {
   const program = agentProgram(plan)
-  const calls: Told['calls'] = []
+  const calls: ProgramRun['calls'] = []
   let turn = await program.start()
   let asked = 0
   while (turn.end === undefined) {
@@ -49,9 +49,10 @@ function byTool({ tool, args }: IssuedCall): object {
   return tool.startsWith('workspace:write') ? written(JSON.parse(args).path) : ran('out')
 }
 
-const requests = ({ calls }: Told) => calls.filter(({ tool }) => tool.startsWith('model:')).map(({ given }) => given)
+const requests = ({ calls }: ProgramRun) =>
+  calls.filter(({ tool }) => tool.startsWith('model:')).map(({ given }) => given)
 const lastWords = (request: JsonObject) => (request.messages as { role: string; text: string }[]).at(-1)!
-const codeOf = ({ end }: Told) => (end.ok ? 'done' : end.error.code)
+const codeOf = ({ end }: ProgramRun) => (end.ok ? 'done' : end.error.code)
 
 test('files are written before their script runs, and the evidence stands before the model at its next turn', async () => {
   const session = await told(rebound, [runs, last])

@@ -36,7 +36,7 @@ export function sessionPage(view: SessionView): string {
   ].join('\n')
 }
 
-type Said = SessionView['said'][number]
+type Utterance = SessionView['said'][number]
 
 function factsPart({ session, plan, status, startedAt, endedAt, steps, tokens, cost }: SessionView): string {
   const facts = [
@@ -56,7 +56,7 @@ function finalPart({ status }: SessionView, text: string): string {
   return `<div class="final${isDone ? '' : ' failed'}">${title}<pre>${escaped(text)}</pre></div>`
 }
 
-function utterancePart(view: SessionView, one: Said, before: number | undefined): string {
+function utterancePart(view: SessionView, one: Utterance, before: number | undefined): string {
   if (one.role === 'user' || one.role === 'final') return ''
   const heading = one.step === before ? '' : `<h2>Step ${one.step}</h2>`
   const at = `<time>${one.at.slice(11, 19)}</time>`
@@ -66,7 +66,7 @@ function utterancePart(view: SessionView, one: Said, before: number | undefined)
 }
 
 /** What it thinks and wants done, in the order in which that happens; then the answer as it was. */
-function answerPart({ plan }: SessionView, { text, does, payload_ref }: Said): string {
+function answerPart({ plan }: SessionView, { text, does, payload_ref }: Utterance): string {
   const reading = plan.protocol === 'rebound' ? readRebound(text) : readToolCode(text)
   const refs = Object.entries(payload_ref ?? {}).map(
     ([what, { n, member, sha256 }]) => `the raw ${what}: "${member}" of event ${n}, ${sha256}`,

@@ -344,7 +344,7 @@ test('try() reads an answer that was written right before the server ended', asy
     await toolOf(catalog, 'last:call')
     const answer = attempt(catalog, 'last:call', {})
     await pause(20)
-    // While nobody listens, both the answer and the end arrive.
+    // While no one listens, both the answer and the end arrive.
     for (const until = Date.now() + 60; Date.now() < until; );
     assert.equal(String(brief(await answer)).length, 100_000)
   }

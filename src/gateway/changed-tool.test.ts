@@ -47,16 +47,16 @@ test('a changed tool speaks to no agent: not over MCP, not in a program, not thr
   const settings = { mcpServers: { fx }, expose: ['fx:add'], policy: { permissions: 'privileged' } }
   writeFileSync(space.file, JSON.stringify(settings))
   const verbs = await openSpace(space)
-  const door = await serveHttp({
+  const gateway = await serveHttp({
     verbs,
     host: '127.0.0.1',
     port: 0,
     version: '0',
     log: () => {},
   })
-  t.after(() => door.close())
-  const client = await host(t, `${door.url}/mcp`)
-  const whole = await host(t, `${door.url}/mcp/fx`)
+  t.after(() => gateway.close())
+  const client = await host(t, `${gateway.url}/mcp`)
+  const whole = await host(t, `${gateway.url}/mcp/fx`)
   const args = { key: 'k', by: 1 }
   const before = await client.callTool({ name: 'fx__add', arguments: args })
   assert.deepEqual(before.structuredContent, { key: 'k', total: 1 })

@@ -1,5 +1,5 @@
 /**
- * discover through the door, as a host calls it: the shape of an answer and its status, with
+ * discover through the gateway, as a host calls it: the shape of an answer and its status, with
  * default settings.
  */
 import assert from 'node:assert/strict'
@@ -12,7 +12,7 @@ import { serveHttp } from './gateway.ts'
 
 type Answer = { status: string; results: JsonObject[]; unmatched: string[]; nearest: string[]; silent?: string[] }
 
-async function door(t: TestContext, more: object = {}) {
+async function gateway(t: TestContext, more: object = {}) {
   const space = workspace(t)
   const { mcpServers } = JSON.parse(readFileSync(space.file, 'utf8'))
   writeFileSync(space.file, JSON.stringify({ mcpServers: { ...mcpServers, ...more } }))
@@ -29,7 +29,7 @@ async function door(t: TestContext, more: object = {}) {
 }
 
 test('discover through the door shows a ranking whatever its status, found, unsure and nothing_fits', async (t) => {
-  const discover = await door(t)
+  const discover = await gateway(t)
   const found = await discover({ intent: 'add a number to a counter under a key' })
   assert.deepEqual([found.status, found.results[0]?.id, found.nearest], ['found', 'fx:add', []])
   assert(found.results.length > 3)
@@ -52,7 +52,7 @@ test('discover through the door shows a ranking whatever its status, found, unsu
 
 test('discover through the door names the server that is still starting, and finds in the others', async (t) => {
   const late = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
-  const discover = await door(t, { late })
+  const discover = await gateway(t, { late })
   const { status, results, silent } = await discover({ intent: 'add a number to a counter' })
   assert.deepEqual([status, results[0]?.id, silent], ['found', 'fx:add', ['late']])
 })

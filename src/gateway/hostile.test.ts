@@ -1,6 +1,6 @@
 /**
- * The door against clients that do not keep to the protocol: each gets an answer that says so, and
- * the others notice nothing.
+ * The gateway against clients that do not keep to the protocol: each gets an answer that says so,
+ * and the others notice nothing.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The door over HTTP: whom it refuses, what it reads, and how it closes. */
+/** The gateway over HTTP: whom it refuses, what it reads, and how it closes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ test('serveHttp() refuses a foreign Host on every path and with every method', a
   }
 })
 
-/** Sends exactly these lines, and reads until the door hangs up. */
+/** Sends exactly these lines, and reads until the gateway hangs up. */
 function ask(url: string, head: string, { hangUp = true } = {}): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -175,14 +175,14 @@ test('/mcp answers bad JSON with a parse error and what is no JSON with 415', as
 })
 
 test('/mcp reads a body up to the limit and not beyond, whether its length was told or not', async (t) => {
-  const door = await openGateway(t)
-  const client = await connect(t, door, 'modern')
+  const gateway = await openGateway(t)
+  const client = await connect(t, gateway, 'modern')
   const text = 'x'.repeat(limits.httpBodyBytesMax - 1024)
   const fits = await client.callTool({ name: 'execute', arguments: { args: { text } } })
   assert.equal((fits.structuredContent as { status: string }).status, 'done')
   const body = `{"a":"${'x'.repeat(limits.httpBodyBytesMax)}"}`
   for (const framing of [{ 'content-length': body.length }, { 'transfer-encoding': 'chunked' }]) {
-    const answer = await send(`${door.url}/mcp`, { method: 'POST', headers: { ...json, ...framing }, body })
+    const answer = await send(`${gateway.url}/mcp`, { method: 'POST', headers: { ...json, ...framing }, body })
     assert.equal(answer.status, 413)
     assert.match(JSON.parse(answer.text).error.message, /^Cannot read the request/)
   }
@@ -224,53 +224,53 @@ test('/mcp opens no session without initialize, and knows none that has ended', 
 })
 
 test('close() ends streams, sessions and idle connections, and answers nothing afterwards', async (t) => {
-  const door = await openGateway(t)
-  const { session } = await post(door.url, initialize)
+  const gateway = await openGateway(t)
+  const { session } = await post(gateway.url, initialize)
   const headers = { accept: 'text/event-stream', 'mcp-session-id': session! }
-  const streams = [await fetch(`${door.url}/mcp`, { headers }), await fetch(`${door.url}/api/events`)]
+  const streams = [await fetch(`${gateway.url}/mcp`, { headers }), await fetch(`${gateway.url}/api/events`)]
   const ended = Promise.all(streams.map((stream) => stream.text()))
-  const { port } = new URL(door.url)
+  const { port } = new URL(gateway.url)
   const silent = connectSocket(Number(port), '127.0.0.1')
   const gone = new Promise((resolve) => silent.on('close', resolve))
   const call = post(
-    door.url,
+    gateway.url,
     { id: 2, method: 'tools/call', params: { name: 'execute', arguments: { args: { waitMs: 3000 } } } },
     session!,
   )
-  await until(() => door.verbs.runs().length === 1)
-  await door.close()
-  assert.equal(door.verbs.runs()[0]!.status, 'running', 'nobody was waited for to the end')
+  await until(() => gateway.verbs.runs().length === 1)
+  await gateway.close()
+  assert.equal(gateway.verbs.runs()[0]!.status, 'running', 'nobody was waited for to the end')
   await Promise.all([ended, gone, call])
-  await assert.rejects(fetch(`${door.url}/healthz`))
-  await until(() => door.verbs.runs()[0]!.status === 'done')
-  await door.close()
+  await assert.rejects(fetch(`${gateway.url}/healthz`))
+  await until(() => gateway.verbs.runs()[0]!.status === 'done')
+  await gateway.close()
 })
 
 test('close() lets a call be answered that is about to be, in both eras', async (t) => {
-  const door = await openGateway(t)
-  const clients = [await connect(t, door, 'legacy'), await connect(t, door, 'modern')]
+  const gateway = await openGateway(t)
+  const clients = [await connect(t, gateway, 'legacy'), await connect(t, gateway, 'modern')]
   const args = { name: 'execute', arguments: { args: { waitMs: 200 } } }
   const answers = clients.map((client) => client.callTool(args))
-  await until(() => door.verbs.runs().length === 2)
-  await door.close()
+  await until(() => gateway.verbs.runs().length === 2)
+  await gateway.close()
   for (const { structuredContent } of await Promise.all(answers)) {
     assert.equal((structuredContent as { status: string }).status, 'done')
   }
 })
 
 test('close() answers 503 to whoever still asks while the last answers are given', async (t) => {
-  const door = await openGateway(t)
+  const gateway = await openGateway(t)
   const tools = Promise.withResolvers<{ tools: []; problems: [] }>()
   let asked = false
-  door.verbs.tools = () => {
+  gateway.verbs.tools = () => {
     asked = true
     return tools.promise
   }
-  const last = fetch(`${door.url}/api/tools`)
-  const late = connectSocket(Number(new URL(door.url).port), '127.0.0.1')
+  const last = fetch(`${gateway.url}/api/tools`)
+  const late = connectSocket(Number(new URL(gateway.url).port), '127.0.0.1')
   await once(late, 'connect')
   await until(() => asked)
-  const closed = door.close()
+  const closed = gateway.close()
   late.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
   assert.match(String((await once(late, 'data'))[0]), /^HTTP\/1.1 503 /)
   tools.resolve({ tools: [], problems: [] })

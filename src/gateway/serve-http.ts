@@ -1,4 +1,4 @@
-/** The door over HTTP: guards every request, and sends it to MCP or to the API. */
+/** The gateway over HTTP: guards every request, and sends it to MCP or to the API. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -168,7 +168,7 @@ async function isAdmitted(
     sendError(response, verdict.error, verdict.status)
     return false
   }
-  // The token itself is left at the door: nothing behind it could pass it on.
+  // The token itself goes no further: nothing behind the gateway could pass it on.
   request.auth = {
     token: '',
     clientId: client,

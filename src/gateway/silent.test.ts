@@ -1,6 +1,6 @@
 /**
- * A server that hangs at its start keeps nobody from the tools of the others, and has its own known
- * once it is up.
+ * A server that hangs at its start keeps no client from the tools of the others, and has its own
+ * known once it is up.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -34,11 +34,11 @@ const idsOf = (tools: unknown) => (tools as JsonObject[]).map(({ id }) => String
 test('GET /api/tools does not wait for a server that hangs, names it, and knows its tools when it is up', async (t) => {
   const { space, start } = slow(t)
   const verbs = await openSpace(space)
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => gateway.close())
   const look = async () => {
     const began = performance.now()
-    const response = await fetch(`${door.url}/api/tools`)
+    const response = await fetch(`${gateway.url}/api/tools`)
     const servers = new Set(idsOf(await response.json()))
     return { servers: [...servers], silent: response.headers.get('metier-silent'), ms: performance.now() - began }
   }

@@ -4,7 +4,7 @@
  * what is known as that grows, and reads nothing of other subjects unless that is shared.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Attention, AttentionReport } from '#learn/attention'
 import type { Capability } from '#learn/capabilities'
 import { type Edge, type Example, type Knowledge, type PastRun, unjudged } from '#learn/graph'
@@ -268,7 +268,7 @@ export class Adviser {
     for (const outcome of outcomesOf(visible, this.#offersOf(known, asker).habits)) {
       outcomes.push(outcome)
       if (performance.now() - began < limits.learnStepMs) continue
-      await nextTurn()
+      await yieldToEventLoop()
       began = performance.now()
     }
     const fitted = fitConfidence(outcomes)

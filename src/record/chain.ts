@@ -203,8 +203,8 @@ export function openChain(start: ChainStart, world: ChainWorld): Chain {
     },
     onInbox: (listener) => world.onInbox(run, listener),
     seal(placeholder, value, server) {
-      const box = sealText(value, sealContext(run, placeholder, server), world.sealingKey())
-      openDraft().sealed.push({ placeholder, server, box })
+      const ciphertext = sealText(value, sealContext(run, placeholder, server), world.sealingKey())
+      openDraft().sealed.push({ placeholder, server, ciphertext })
       secrets.push({ placeholder, value, server })
     },
     sealed: () => [...secrets],

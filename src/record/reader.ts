@@ -86,10 +86,10 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
     `SELECT type, n, hash FROM event WHERE ${indexedHomeEvents} AND type = ? ORDER BY n DESC LIMIT 1`,
   )
   const rareHash = database.prepare(`SELECT hash FROM event WHERE ${indexedHomeEvents} AND type = ? AND n = ?`)
-  const inbox = database.prepare('SELECT id, type, box FROM inbox WHERE run = ? ORDER BY id')
+  const inbox = database.prepare('SELECT id, type, box AS ciphertext FROM inbox WHERE run = ? ORDER BY id')
   const lastInbox = database.prepare('SELECT coalesce(max(id), 0) AS last FROM inbox WHERE run = ?')
   const withInbox = database.prepare('SELECT DISTINCT run FROM inbox')
-  const sealed = database.prepare('SELECT placeholder, server, box FROM sealed WHERE run = ?')
+  const sealed = database.prepare('SELECT placeholder, server, box AS ciphertext FROM sealed WHERE run = ?')
 
   /**
    * The events after a number, in their order; throws where the links do not lead to all of them.
@@ -169,18 +169,10 @@ export function openReader(home: string, sealingKey: () => Uint8Array, isAlive: 
       if (blob === null) return glimpseOf(textOf(member), characters)
       return { text: readBlobStart(blobs, blob, 4 * characters).slice(0, characters), bytes: blob.bytes }
     },
-    inbox(run: RunId): InboxItem[] {
-      const rows = inbox.all(run) as { id: number; type: InboxItem['type']; box: Uint8Array }[]
-      return rows.map(({ id, type, box }) => ({ id, type, body: JSON.parse(openSealed(box, run, sealingKey())) }))
-    },
+    inbox: (run: RunId) => (inbox.all(run) as InboxRow[]).map((row) => openInboxRow(row, run, sealingKey())),
     lastInbox: (run: RunId) => lastInbox.get(run)!.last as number,
     runsWithInbox: () => withInbox.all().map(({ run }) => run as RunId),
-    sealed(run: RunId): SealedSecret[] {
-      const rows = sealed.all(run) as { placeholder: string; server: string; box: Uint8Array }[]
-      return rows.map(({ placeholder, server, box }) => {
-        return { placeholder, server, value: openSealed(box, sealContext(run, placeholder, server), sealingKey()) }
-      })
-    },
+    sealed: (run: RunId) => (sealed.all(run) as SealedRow[]).map((row) => openSealedRow(row, run, sealingKey())),
     ...openApprovalReads(database, blobText),
     stats: () => readStats(database, isAlive),
   }
@@ -240,4 +232,16 @@ function readStats(database: DatabaseSync, isAlive: (process: ProcessId) => bool
   const pages = database.prepare('PRAGMA page_count').get()!.page_count as number
   const size = database.prepare('PRAGMA page_size').get()!.page_size as number
   return { ...stats, bytes: pages * size }
+}
+
+type InboxRow = { id: number; type: InboxItem['type']; ciphertext: Uint8Array }
+
+function openInboxRow({ id, type, ciphertext }: InboxRow, run: RunId, key: Uint8Array): InboxItem {
+  return { id, type, body: JSON.parse(openSealed(ciphertext, run, key)) }
+}
+
+type SealedRow = { placeholder: string; server: string; ciphertext: Uint8Array }
+
+function openSealedRow({ placeholder, server, ciphertext }: SealedRow, run: RunId, key: Uint8Array): SealedSecret {
+  return { placeholder, server, value: openSealed(ciphertext, sealContext(run, placeholder, server), key) }
 }

@@ -27,7 +27,7 @@ export async function sendTo<Type extends InboxType>(
   body: EventBodies[Type],
   look?: Look,
 ): Promise<void> {
-  const ask = { kind: 'send' as const, run, type, box: seal(run, JSON.stringify(body)) }
+  const ask = { kind: 'send' as const, run, type, ciphertext: seal(run, JSON.stringify(body)) }
   if (look === undefined) return void (await queue.write(ask))
   for (let tries = 0; tries < limits.inboxTriesMax; tries++) {
     // Read first: what arrives during the look is newer, and makes the condition fail.

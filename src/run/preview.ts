@@ -54,8 +54,8 @@ export async function previewOf(
   return { mayCall: mayCall.map((named, index) => ({ ...named, ...judged(found[index], policy) })), ...rest }
 }
 
-type Named = Pick<MayCall, 'tool' | 'lines' | 'tasks'>
-type NamedBy = Omit<Preview, 'mayCall'> & { mayCall: Named[] }
+type NamedTool = Pick<MayCall, 'tool' | 'lines' | 'tasks'>
+type NamedBy = Omit<Preview, 'mayCall'> & { mayCall: NamedTool[] }
 
 const kept = new LruCache<string, NamedBy>(limits.plansNamedMax)
 
@@ -74,7 +74,7 @@ export async function namedBy({ plan, digest }: RecordedPlan): Promise<NamedBy> 
 async function read(plan: Plan, digest: string): Promise<NamedBy> {
   const { mentions, ...rest } = await readPlan(plan, digest)
   const ids = [...new Set(mentions.map(({ tool }) => tool))]
-  const mayCall = ids.map((tool): Named => {
+  const mayCall = ids.map((tool): NamedTool => {
     const mine = mentions.filter((mention) => mention.tool === tool)
     const lines = [...new Set(mine.flatMap(({ line }) => line ?? []))]
     const tasks = [...new Set(mine.flatMap(({ task }) => task ?? []))]
@@ -135,7 +135,7 @@ async function ofGraph(tasks: DagTask[]): Promise<Read> {
   }
 }
 
-function judged(tool: Tool | undefined, { permissions, rules }: Policy): Omit<MayCall, keyof Named> {
+function judged(tool: Tool | undefined, { permissions, rules }: Policy): Omit<MayCall, keyof NamedTool> {
   if (tool === undefined) return { effect: null, danger: null, then: null, because: null }
   const danger = dangerOf(tool)
   const { id, effect, effects } = tool

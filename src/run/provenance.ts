@@ -28,20 +28,20 @@ export function watchRun({ started }: Journal, { program, nest }: Pick<RunContex
   return watched
 }
 
-type Asked = { id: string; tool: string; args: string; task?: string }
-type Seen = { id: string; tool: string; task?: string; text: string | null }
+type CallToTrace = { id: string; tool: string; args: string; task?: string }
+type ResolvedCall = { id: string; tool: string; task?: string; text: string | null }
 
 /**
  * One program of the run: its text, read when it is asked about, its arguments, and the calls that
  * it made.
  */
-type WatchedProgram = { code: string | null; args: string; structure: Structure | null; calls: Seen[] }
+type WatchedProgram = { code: string | null; args: string; structure: Structure | null; calls: ResolvedCall[] }
 
 class Provenance {
   readonly #tasks: ReadonlyMap<string, DagTask>
   readonly #programs = new Map<string, WatchedProgram>()
   /** Results that are remembered, oldest first. */
-  readonly #held: Seen[] = []
+  readonly #held: ResolvedCall[] = []
   #heldCharacters = 0
 
   constructor(tasks: DagTask[]) {
@@ -73,7 +73,7 @@ class Provenance {
     }
   }
 
-  #hold(call: Seen, text: string): void {
+  #hold(call: ResolvedCall, text: string): void {
     if (text.length > limits.provenanceCharactersMax) return
     call.text = text
     this.#held.push(call)
@@ -86,7 +86,7 @@ class Provenance {
   }
 
   /** What is known of each of its arguments; an argument of which nothing is known is not named. */
-  of(call: Asked): ArgumentOrigin[] {
+  of(call: CallToTrace): ArgumentOrigin[] {
     const watched = this.#programs.get(parseCallId(call.id).program)
     const task = call.task === undefined ? undefined : this.#tasks.get(call.task)
     if (watched === undefined) return []
@@ -137,7 +137,7 @@ class Provenance {
     return this.#inResults(toolCalls(watched, source.node), value, source.path + rest)
   }
 
-  #inResults(calls: Seen[], value: Json, pattern: string | null): Omit<ArgumentOrigin, 'path'> | null {
+  #inResults(calls: ResolvedCall[], value: Json, pattern: string | null): Omit<ArgumentOrigin, 'path'> | null {
     for (const { id, text } of calls.toReversed().slice(0, limits.provenanceCallsMax)) {
       if (text === null) continue
       const [resultPath] = pointersTo(JSON.parse(text) as Json, value, pattern)
@@ -169,7 +169,7 @@ class Provenance {
 }
 
 /** The calls that a place in the text has made, as far as their tool tells. */
-function toolCalls({ structure, calls }: WatchedProgram, node: string): Seen[] {
+function toolCalls({ structure, calls }: WatchedProgram, node: string): ResolvedCall[] {
   const site = structure?.known ? structure.nodes.find(({ id }) => id === node) : undefined
   const tools = site?.kind === 'call' ? site.tools : []
   return calls.filter(({ tool }) => tools.length === 0 || tools.includes(tool))

@@ -39,7 +39,7 @@ class Reader {
   byte(): number {
     return this.bytes[this.at++]!
   }
-  /** Signed or not: whoever only skips it does not care. */
+  /** Signed or not: a reader that skips it does not care. */
   number(): number {
     let [value, shift, byte] = [0, 0, 0x80]
     while (byte >= 0x80) {

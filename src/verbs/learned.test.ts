@@ -98,7 +98,8 @@ test('a speculated call that is not safe to repeat asks, whatever the rules of t
   assert.match(shown!.lines!.always, /without effect on calls like this/)
   const answered = await verbs.decide(question.id, { answer: 'approved', scope: 'always' }, caller, true)
   assert.equal(answered.status, 'done', JSON.stringify(answered))
-  // The line that was just written holds for what agents ask for, and for nothing that nobody did.
+  // The line that was just written holds for what agents ask for, and for nothing that was not
+  // done.
   assert.equal((await asking(11)).why, question.why)
   assert.equal(done(space, 'add').filter(({ args }) => args.by === 11).length, 0)
   const written = { intent: 'put 11 more apples in', implementation: { type: 'code', code: addCode } }

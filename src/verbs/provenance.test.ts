@@ -5,9 +5,9 @@ import type { Json, JsonObject } from '#model'
 import { caller, openSpace, workspace } from '#test'
 
 const asking = { config: { policy: { permissions: 'standard', rules: [] } } }
-type Asked = { id: string; call: string; tool: string; from: JsonObject[] | null }
+type AskedCall = { id: string; call: string; tool: string; from: JsonObject[] | null }
 
-const byPath = ({ from }: Asked) => Object.fromEntries((from ?? []).map(({ path, ...rest }) => [path, rest]))
+const byPath = ({ from }: AskedCall) => Object.fromEntries((from ?? []).map(({ path, ...rest }) => [path, rest]))
 
 test('execute() tells of each argument of a call that is asked about where it came from', async (t) => {
   const verbs = await openSpace(workspace(t, asking))
@@ -23,7 +23,7 @@ test('execute() tells of each argument of a call that is asked about where it ca
   const asked = async (code: string, args: Json = {}) => {
     const answer = await verbs.execute({ implementation: { type: 'code', code }, args }, caller)
     assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
-    const [approval] = answer.approvals as Asked[]
+    const [approval] = answer.approvals as AskedCall[]
     const listed = verbs.approvals().find(({ id }) => id === approval!.id)
     assert.deepEqual(listed?.from, approval!.from, 'approvals tells the same')
     return byPath(approval!)
@@ -116,7 +116,7 @@ test('execute() tells the same of a graph, of its programs, and after a resume',
     },
   ]
   const answer = await verbs.execute({ implementation: { type: 'dag', tasks } }, caller)
-  const of = (list: Json) => (list as unknown as Asked[]).map((one) => [one.call, byPath(one)])
+  const of = (list: Json) => (list as unknown as AskedCall[]).map((one) => [one.call, byPath(one)])
   const expected = [
     ['2', { '/key': { source: 'call', call: '1', resultPath: '/key' }, '/by': { source: 'literal' } }],
     ['3', { '/key': { source: 'call', call: '1', resultPath: '/key', computed: true }, '/by': { source: 'literal' } }],
@@ -125,7 +125,7 @@ test('execute() tells the same of a graph, of its programs, and after a resume',
   assert.deepEqual(of(answer.approvals!), expected)
   const code = `const r = await mcp.fx.read({ key: 'one' }); await mcp.fx.add({ key: r.key, by: 1 }); await mcp.fx.add({ key: r.key, by: 2 })`
   const first = await verbs.execute({ implementation: { type: 'code', code } }, caller)
-  const [one] = first.approvals as Asked[]
+  const [one] = first.approvals as AskedCall[]
   const next = await verbs.decide(one!.id, { answer: 'approved' }, caller, true)
   const from = { '/key': { source: 'call', call: '1', resultPath: '/key' }, '/by': { source: 'literal', line: 1 } }
   assert.deepEqual(of(next.approvals!), [['3', from]])

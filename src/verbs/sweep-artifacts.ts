@@ -36,13 +36,17 @@ function isNamed(store: Store, run: RunId, id: string): boolean {
   return store.lines(run).some((line) => line.includes(id))
 }
 
-type Known = Omit<Swept, 'artifacts'>
+type ArtifactHolders = Omit<Swept, 'artifacts'>
 
 /**
  * Beside what a gateway does, until the function that comes back is called. What fails is told, and
  * tried again at the next start.
  */
-export function sweepBeside({ store, taskGraph }: Known, config: Config, log: (line: string) => void): () => void {
+export function sweepBeside(
+  { store, taskGraph }: ArtifactHolders,
+  config: Config,
+  log: (line: string) => void,
+): () => void {
   const over = new AbortController()
   const artifacts = openArtifacts(artifactsAddress(config))
   sweepArtifacts({ store, artifacts, taskGraph }, over.signal).then(

@@ -9,13 +9,13 @@ import { openCatalog } from '#catalog'
 import { isObject, type Json, type JsonObject, parseConfig, type Tool } from '#model'
 
 /** What the suite tells beside the address. */
-type Given = { toolCalls?: JsonObject[] } & Record<
+type ScenarioInput = { toolCalls?: JsonObject[] } & Record<
   'client_id' | 'client_secret' | 'private_key_pem' | 'issuer',
   string | undefined
 >
 
 const url = process.argv.at(-1)!
-const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT || '{}') as Given
+const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT || '{}') as ScenarioInput
 const folder = mkdtempSync(join(tmpdir(), 'metier-conformance-'))
 const text = JSON.stringify({ mcpServers: { suite: { type: 'http', url, oauth: oauthOf(given) } } })
 const { servers } = parseConfig({ file: join(folder, 'metier.json'), text, home: folder, env: {}, directory: folder })
@@ -40,13 +40,13 @@ function oauthOf({
   client_secret: clientSecret,
   private_key_pem: privateKey,
   issuer,
-}: Given): object {
+}: ScenarioInput): object {
   if (clientId === undefined) return { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' }
   const grant = issuer === undefined ? { grant: 'client_credentials' } : { issuer }
   return { clientId, ...(clientSecret && { clientSecret }), ...(privateKey && { privateKey }), ...grant }
 }
 
-/** For whoever is asked: a host that takes what is proposed. */
+/** For one that is asked: a host that takes what is proposed. */
 const passage = catalog.passage('suite', {
   capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} },
   shared: false,

@@ -17,7 +17,7 @@ export type Attack = {
   isImitated: boolean
 }
 
-/** What the attacks look for on the host; whoever runs them puts it there. */
+/** What the attacks look for on the host; the suite puts it there. */
 export type Bait = { secretFile: string; secret: string; port: number; socket: string; abstractSocket: string }
 
 type Table = Record<string, string | [script: string, ...AttackEnd[]]>

@@ -19,7 +19,7 @@ const program = join(root, 'test', 'servers', 'attacker.ts')
 type Attack = { read: string; written: string; other: string; space: Workspace; run: (code: string) => Promise<Json> }
 
 /**
- * The attacker with one folder to read, one to write, and one that is nobody's business. Its run()
+ * The attacker with one folder to read, one to write, and one that is not its business. Its run()
  * gives back the value or the error.
  */
 async function boxed(t: TestContext, sandbox: JsonObject = {}, env: JsonObject = {}): Promise<Attack> {

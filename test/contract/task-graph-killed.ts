@@ -18,7 +18,7 @@ export const writes = { addRelationship, claimReadyTask, createTask } satisfies 
   (graph: TaskGraph, given: object, caller: Caller) => Promise<object>
 >
 
-/** Before its commit, when all is written; or after it, before anybody has the answer. */
+/** Before its commit, when all is written; or after it, before a caller has the answer. */
 export type Moment = 'before the commit' | 'before the answer'
 
 function killedAt(store: GraphStore, moment: Moment): GraphStore {

@@ -1,6 +1,6 @@
 /**
- * Who goes on with a run after an answer, with a process for everyone: a gateway that can, else
- * whoever answered, or nobody yet.
+ * Who goes on with a run after an answer, with a process for each: a gateway that can, else
+ * the process that answered, or none yet.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

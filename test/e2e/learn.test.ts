@@ -305,7 +305,7 @@ test('with speculation on, at most half of the programs have to be written, and 
         : await agent.write(intent, filled(habit.programs[round % habit.programs.length]!, values))
       assert.deepEqual(done.result, habit.result(values), JSON.stringify(done))
     }
-    // Whoever thinks about the next thing leaves time to learn from the last ones.
+    // A person who thinks about the next thing leaves time to learn from the last ones.
     await pause(1500)
   }
   const { intents, speculated, sentBack } = counted

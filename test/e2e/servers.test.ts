@@ -160,14 +160,15 @@ test('nothing of twelve servers is left after our own SIGKILL', { skip }, async 
   t.after(() => {
     for (const pid of processesOf(space)) if (pids.includes(pid)) process.kill(pid, 'SIGKILL')
   })
-  // One that stands still does not notice the end of its input: somebody has to end it.
+  // One that stands still does not notice the end of its input: it has to be ended.
   for (const pid of pids) stand(pid)
   await gateway.stop('SIGKILL')
   await until(() => processesOf(space).length === 0, 'every server is gone')
 })
 
 /**
- * Some servers start helpers that live for a moment: one that is gone already is left after nobody.
+ * Some servers start helpers that live for a moment: one that is gone already was left behind by
+ * none.
  */
 function stand(pid: number): void {
   try {

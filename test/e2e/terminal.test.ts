@@ -58,14 +58,14 @@ test('approvals watch answers by key what waits elsewhere, and serve tells at it
   timeout: 240_000,
 }, async (t) => {
   const space = workspace(t, { config })
-  const door = await serve(t, space)
+  const gateway = await serve(t, space)
   const { screen, run } = await shell(t, space)
   await run(['approvals', 'watch'])
   await screen.shows(/Each question is shown as it comes/)
   const first = await metier(space, [...call('watched'), '--json'])
   const [{ id }] = first.json.approvals
-  for (let i = 0; i < 200 && !door.stderr().includes(id); i++) await pause(50)
-  assert.match(door.stderr(), new RegExp(`fx:add .* waits for an answer: metier approve ${id} .*/approvals/${id}`))
+  for (let i = 0; i < 200 && !gateway.stderr().includes(id); i++) await pause(50)
+  assert.match(gateway.stderr(), new RegExp(`fx:add .* waits for an answer: metier approve ${id} .*/approvals/${id}`))
   await screen.shows(/"key": "watched"[\s\S]*y once/)
   await screen.press('a')
   await screen.shows(/recorded/)

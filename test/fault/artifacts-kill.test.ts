@@ -19,7 +19,7 @@ import { minioBucket, whyNoMinio } from '#test/services'
 const kills = process.env.LONG === '1' ? 20 : 5
 const sizes = [10, 300_000, 3_000_000, limits.s3SinglePutBytesMax + 5_000_000]
 
-/** The same content for the same id, whoever stores it. */
+/** The same content for the same id, whichever process stores it. */
 function inputOf(id: ArtifactId, size: number): ArtifactInput {
   async function* content() {
     for (let from = 0; from < size; from += 65_536) yield Buffer.alloc(Math.min(65_536, size - from), id)
@@ -44,9 +44,9 @@ async function store(address: ArtifactsAddress): Promise<void> {
   await Promise.all([0, 1, 2, 3].map(writer))
 }
 
-type Seen = { sizes: Map<ArtifactId, number>; stored: Set<ArtifactId> }
+type SeenArtifacts = { sizes: Map<ArtifactId, number>; stored: Set<ArtifactId> }
 
-async function killOnce(address: ArtifactsAddress, afterMs: number, seen: Seen): Promise<void> {
+async function killOnce(address: ArtifactsAddress, afterMs: number, seen: SeenArtifacts): Promise<void> {
   const words = ['--disable-warning=ExperimentalWarning', import.meta.filename, JSON.stringify(address)]
   const child = spawn(process.execPath, words, {
     env: { ...process.env, NODE_TEST_CONTEXT: undefined },
@@ -64,8 +64,8 @@ async function killOnce(address: ArtifactsAddress, afterMs: number, seen: Seen):
   assert.equal(child.signalCode, 'SIGKILL')
 }
 
-async function check(t: TestContext, address: ArtifactsAddress): Promise<Seen> {
-  const seen: Seen = { sizes: new Map(), stored: new Set() }
+async function check(t: TestContext, address: ArtifactsAddress): Promise<SeenArtifacts> {
+  const seen: SeenArtifacts = { sizes: new Map(), stored: new Set() }
   for (let round = 0; round < kills; round++) await killOnce(address, 30 + 90 * (round % 5), seen)
   const artifacts = openArtifacts(address)
   const listed = new Set((await artifacts.list()).map(({ id }) => id))

@@ -47,7 +47,7 @@ test('a killed owner is taken over at once', async (t) => {
 test('an owner that lost its run unawares can write no more', async (t) => {
   const { home, keeper, store } = await together(t)
   const { process, runs } = await keeper.ready
-  // Nobody does this, but if a lock were ever lost, the epoch must still hold.
+  // No process does this, but if a lock were ever lost, the epoch must still hold.
   rmSync(join(home, 'processes', `${process}.db`))
   const chain = await store.takeRun(runs[0]!)
   assert.deepEqual(await keeper.ask(), { code: 'RUN_OWNED' })

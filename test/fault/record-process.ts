@@ -28,19 +28,19 @@ export async function resumeRun(store: Store, run: RunId): Promise<Chain> {
   return chain
 }
 
-export type Said = { process: ProcessId; runs: RunId[]; run: RunId; n: number; code: string }
+export type ProcessReport = { process: ProcessId; runs: RunId[]; run: RunId; n: number; code: string }
 
 export type Keeper = {
   child: ChildProcess
   /** Its process and runs: said first, when they are durable. */
-  ready: Promise<Said>
+  ready: Promise<ProcessReport>
   /** Of each run, the last event that was said to be durable. */
   durable: Map<RunId, number>
   /** Its exit code, however early it ended. */
   ended: Promise<number | null>
   /** The next thing it says. */
-  next(): Promise<Said>
-  ask(): Promise<Said>
+  next(): Promise<ProcessReport>
+  ask(): Promise<ProcessReport>
   kill(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -52,10 +52,10 @@ export function startKeeper(t: TestContext, home: string, mode: 'load' | 'hold' 
   const durable = new Map<RunId, number>()
   const lines = createInterface({ input: child.stdout! })
   lines.on('line', (line) => {
-    const { run, n } = JSON.parse(line) as Said
+    const { run, n } = JSON.parse(line) as ProcessReport
     if (run) durable.set(run, n)
   })
-  const next = async () => JSON.parse((await once(lines, 'line'))[0]) as Said
+  const next = async () => JSON.parse((await once(lines, 'line'))[0]) as ProcessReport
   const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
     child.kill(signal)
     await ended

@@ -69,7 +69,7 @@ const cases: Record<string, Case> = {
 const everything = process.env.LONG === '1'
 
 /**
- * Nasty ones: what nobody awaits, what is caught, what loses a race, what is repeated, what is
+ * Nasty ones: what is never awaited, what is caught, what loses a race, what is repeated, what is
  * secret.
  */
 const more: Record<string, Case> = {

@@ -1,5 +1,5 @@
 /**
- * Time as a bound: a deadline that holds whoever the run waits for, across restarts, and the time
+ * Time as a bound: a deadline that holds whatever the run waits for, across restarts, and the time
  * of a program inside a graph.
  */
 import assert from 'node:assert/strict'

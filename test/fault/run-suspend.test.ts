@@ -16,7 +16,7 @@ import type { Verbs } from '#verbs'
 
 const { openEngine } = await loadEngine()
 
-type Asked = { id: string; call: string; tool: string; args: { key: string }; expiresAt: string }
+type AskedCall = { id: string; call: string; tool: string; args: { key: string }; expiresAt: string }
 type Answer = 'approved' | 'denied'
 
 const policy = {
@@ -52,8 +52,8 @@ class Place {
     this.verbs = await openSpace(this.space)
   }
 
-  open(): Asked[] {
-    return this.verbs.approvals() as unknown as Asked[]
+  open(): AskedCall[] {
+    return this.verbs.approvals() as unknown as AskedCall[]
   }
 
   /** Answers the question about one key and goes on as far as the run can. */
@@ -233,7 +233,7 @@ test('an answer that was recorded before a crash counts after it, once', async (
 test('of two answers at the same time one counts, and its call is made at most once', async (t) => {
   const place = new Place(t)
   await place.begin(code(`try { return (await ${add('both')}).total } catch (error) { return error.code }`))
-  const [{ id }] = place.open() as [Asked]
+  const [{ id }] = place.open() as [AskedCall]
   const answers = (['approved', 'denied'] as const).map((answer) => place.verbs.decide(id, { answer }, caller, true))
   await Promise.allSettled(answers)
   const { status, result } = await place.verbs.resume(place.run, caller)

@@ -102,7 +102,7 @@ test('kill -9 in the very instant in which the box of a script starts leaves not
     options: { folder: join(folder, 'state'), bwrap: heldBubblewrap(folder), runsc: null },
     requests,
   }
-  // Root has its boxes in a namespace that the kernel ends whole; everybody else has not.
+  // Root has its boxes in a namespace that the kernel ends whole; other users have not.
   const who = process.getuid?.() === 0 ? { uid: 42_999, gid: 42_999 } : {}
   const guest = join(root, 'test', 'fault', 'script-guest.ts')
   const env = { HOME: folder, PATH: '/usr/bin:/bin' }

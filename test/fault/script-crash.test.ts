@@ -23,7 +23,7 @@ import type { ScriptRequest, ScriptResult, ScriptTier } from '#sandbox'
 import { binaryOf, cgroups, children, isRunning, leftovers, lodge, root, temporaryFolder, whyNot } from '#test'
 import type { GuestOrder } from './script-guest.ts'
 
-type Said = Partial<ScriptResult> & { error?: string; message?: string }
+type GuestReport = Partial<ScriptResult> & { error?: string; message?: string }
 
 const guest = join(root, 'test', 'fault', 'script-guest.ts')
 const isRoot = process.getuid?.() === 0
@@ -40,7 +40,7 @@ async function until(isTrue: () => boolean, what: string, msMax = 15_000): Promi
   }
 }
 
-function listen(child: ChildProcess): Promise<Said[]> {
+function listen(child: ChildProcess): Promise<GuestReport[]> {
   let text = ''
   let errors = ''
   child.stdout!.on('data', (chunk) => (text += chunk))
@@ -161,7 +161,7 @@ const tasks: ScriptRequest = {
 }
 const self: ScriptRequest = { interpreter: 'bash', script: 'id -u; echo err >/dev/stderr; (setsid sleep 77 &); exit 3' }
 
-function judge(said: Said[], tier: ScriptTier): void {
+function judge(said: GuestReport[], tier: ScriptTier): void {
   const [plain, bomb, children, forks] = said
   assert.deepEqual([plain!.exitCode, plain!.stderr], [3, 'err\n'], JSON.stringify(plain))
   assert.ok(Number(plain!.stdout) >= 65534)

@@ -1,5 +1,5 @@
 /**
- * Runs scripts in a process that others can kill, or start as somebody else: one line of JSON for
+ * Runs scripts in a process that others can kill, or start as another user: one line of JSON for
  * each request, in order.
  */
 import { openScriptBoxes, type ScriptBoxesOptions, type ScriptRequest } from '#sandbox'

@@ -1,6 +1,6 @@
 /**
- * What the tests of the door share: a door over the stand-in, real clients of both eras, and raw
- * requests.
+ * What the tests of the gateway share: a gateway over the stand-in, real clients of both eras, and
+ * raw requests.
  */
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -16,9 +16,15 @@ export type OpenGateway = HttpGateway & { verbs: StandIn; lines: string[] }
 export async function openGateway(t: TestContext): Promise<OpenGateway> {
   const verbs = standIn()
   const lines: string[] = []
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1.2.3', log: (line) => lines.push(line) })
-  t.after(() => door.close())
-  return { ...door, verbs, lines }
+  const gateway = await serveHttp({
+    verbs,
+    host: '127.0.0.1',
+    port: 0,
+    version: '1.2.3',
+    log: (line) => lines.push(line),
+  })
+  t.after(() => gateway.close())
+  return { ...gateway, verbs, lines }
 }
 
 export function newClient(era: Era): Client {

@@ -35,7 +35,7 @@ function signatureOf({ alg, privateKey: key }: Key, data: Buffer): Buffer {
   return createSign('sha256').update(data).sign(key)
 }
 
-/** With a shared secret, as whoever takes a public key for one would believe. */
+/** With a shared secret, as a server that takes a public key for one would believe. */
 export function signedWithSecret(secret: string, claims: object, head: object): string {
   const data = `${encode(head)}.${encode(claims)}`
   return `${data}.${createHmac('sha256', secret).update(data).digest('base64url')}`

@@ -1,6 +1,6 @@
 /**
- * A small, honest set of verbs in memory, for the tests of the door; started with --stdio it serves
- * them to a host.
+ * A small, honest set of verbs in memory, for the tests of the gateway; started with --stdio it
+ * serves them to a host.
  */
 import { setTimeout } from 'node:timers/promises'
 import { serveStdio } from '#gateway'

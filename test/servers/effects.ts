@@ -1,6 +1,6 @@
 /**
  * A small MCP server over stdio for tests: it writes every effect into a file of its own, so that a
- * test can ask somebody who has no part in Métier what really happened. EFFECTS names that file;
+ * test can ask a witness that has no part in Métier what really happened. EFFECTS names that file;
  * LAG is the milliseconds between an effect and its answer; STUBBORN makes it mind neither SIGTERM
  * nor the end of its input, for half a minute; DETACHED makes it leave a process in a group of its
  * own; ESTRANGED names a file for the number of a process that it starts two forks away, in another

@@ -134,7 +134,7 @@ async function live(
   return Promise.race([killed, settled])
 }
 
-/** Somebody elsewhere cancels the run, at any time, maybe more than once. */
+/** A process elsewhere cancels the run, at any time, maybe more than once. */
 function cancelSoon(disk: Disk, roll: Dice): void {
   void wander(roll, 40).then(() => {
     if (!disk.finished) disk.send({ type: 'cancel.asked', body: { who: 'human', from: 'cli' } })

@@ -48,7 +48,7 @@ export class Disk {
     this.#dice = dice
   }
 
-  /** Everything that was not synced is gone; whoever held the chain can write no more. */
+  /** Everything that was not synced is gone; the process that held the chain can write no more. */
   crash(): void {
     this.#life += 1
   }
@@ -125,7 +125,7 @@ export class Disk {
   }
 }
 
-/** Servers with a memory of their own: what really happened, whatever anyone was told. */
+/** Servers with a memory of their own: what really happened, whatever was said of it. */
 export class World {
   readonly done: { args: string; effect: Effect }[] = []
   readonly #dice: Dice

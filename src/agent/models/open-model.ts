@@ -10,15 +10,15 @@ import { openProviderModel } from './provider-model.ts'
 import { openScripted } from './scripted.ts'
 
 /** Where relative files are looked for, and the clock by which `Retry-After` is read. */
-type ModelSurroundings = { directory: string; now?: () => number }
+type ModelOptions = { directory: string; now?: () => number }
 
 type Keys = Pick<Config, 'providers' | 'knownSecrets'>
 
-export async function openModel(name: string, keys: Keys, surroundings: ModelSurroundings): Promise<Model> {
+export async function openModel(name: string, keys: Keys, surroundings: ModelOptions): Promise<Model> {
   return withJson(await openDriver(name, keys, surroundings))
 }
 
-async function openDriver(name: string, keys: Keys, surroundings: ModelSurroundings): Promise<Model> {
+async function openDriver(name: string, keys: Keys, surroundings: ModelOptions): Promise<Model> {
   const { directory, now = Date.now } = surroundings
   const { providers, knownSecrets } = keys
   const parsed = parseModelName(name, providers)

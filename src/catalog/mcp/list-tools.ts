@@ -97,9 +97,9 @@ async function listPages(client: Client, options: RequestOptions): Promise<Listi
  * here.
  */
 export function boundLists(client: Client): void {
-  const ask = client.request.bind(client) as (request: Asked, ...rest: unknown[]) => Promise<unknown>
+  const ask = client.request.bind(client) as (request: ListRequest, ...rest: unknown[]) => Promise<unknown>
   let bytes = 0
-  const counted = async (request: Asked, ...rest: unknown[]) => {
+  const counted = async (request: ListRequest, ...rest: unknown[]) => {
     const answer = await ask(request, ...rest)
     if (request.method !== 'tools/list' || rest[0] === page) return answer
     bytes = (request.params?.cursor === undefined ? 0 : bytes) + JSON.stringify(answer).length
@@ -109,7 +109,7 @@ export function boundLists(client: Client): void {
   client.request = counted as Client['request']
 }
 
-type Asked = { method: string; params?: { cursor?: unknown } }
+type ListRequest = { method: string; params?: { cursor?: unknown } }
 
 const tooLong = new SdkError(
   SdkErrorCode.ListPaginationExceeded,

@@ -12,7 +12,7 @@ import type { Grant } from './grant.ts'
  * back; throws where it cannot be told.
  */
 export async function revoke(grant: Grant, config: OauthConfig, fetch: FetchLike): Promise<boolean> {
-  const { revocation_endpoint: endpoint } = (grant.discovery.authorizationServerMetadata ?? {}) as Named
+  const { revocation_endpoint: endpoint } = (grant.discovery.authorizationServerMetadata ?? {}) as RevocationMetadata
   const { access, refresh } = grant.tokens ?? {}
   if (access === undefined) return true
   if (endpoint === undefined) return false
@@ -23,7 +23,7 @@ export async function revoke(grant: Grant, config: OauthConfig, fetch: FetchLike
   return true
 }
 
-type Named = { revocation_endpoint?: string; revocation_endpoint_auth_methods_supported?: string[] }
+type RevocationMetadata = { revocation_endpoint?: string; revocation_endpoint_auth_methods_supported?: string[] }
 
 async function tellBack(
   endpoint: string,
@@ -56,6 +56,6 @@ function prove(client: Grant['client'], methods: string[], headers: Headers, bod
 }
 
 function methodsOf(metadata: Grant['discovery']['authorizationServerMetadata']): string[] {
-  const { revocation_endpoint_auth_methods_supported: here } = (metadata ?? {}) as Named
+  const { revocation_endpoint_auth_methods_supported: here } = (metadata ?? {}) as RevocationMetadata
   return here ?? metadata?.token_endpoint_auth_methods_supported ?? []
 }

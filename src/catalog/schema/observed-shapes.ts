@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject, limits, replaceFile, type Tool } 
 import { covers, isShape, mergeShapes, type Shape, schemaOf, shapeOf } from './infer-shape.ts'
 
 /** By the digest of the tool's definition: another definition may answer otherwise. */
-type Seen = Record<string, { tool: string; shape: Shape }>
+type ShapesByDigest = Record<string, { tool: string; shape: Shape }>
 
 export type Shapes = {
   of(tool: Tool): JsonObject | undefined
@@ -57,18 +57,18 @@ export function openShapes({ folder, server, secrets, log }: ShapesOptions): Sha
 }
 
 /** Nothing where there is nothing readable: shapes are learned again. */
-function read(file: string): Seen {
+function read(file: string): ShapesByDigest {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
     const entries = Object.entries(isObject(value) ? value : {})
-    return Object.fromEntries(entries.filter(([, entry]) => isObject(entry) && isShape(entry.shape))) as Seen
+    return Object.fromEntries(entries.filter(([, entry]) => isObject(entry) && isShape(entry.shape))) as ShapesByDigest
   } catch {
     return {}
   }
 }
 
 /** With what another process wrote meanwhile, in one step. */
-function save(file: string, seen: Seen): void {
+function save(file: string, seen: ShapesByDigest): void {
   for (const [digest, { tool, shape }] of Object.entries(read(file))) {
     const mine = seen[digest]?.shape
     seen[digest] = { tool, shape: mine === undefined ? shape : mergeShapes(mine, shape) }

@@ -16,9 +16,9 @@ const form = 'application/x-www-form-urlencoded'
 async function open(t: TestContext) {
   const space = workspace(t, { config })
   const verbs = await openSpace(space)
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
-  t.after(() => door.close())
-  const leave = verbs.announceGateway(door.url, true)
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
+  t.after(() => gateway.close())
+  const leave = verbs.announceGateway(gateway.url, true)
   t.after(leave)
   const ask = async (key: string) => {
     const code = `try { return (await mcp.fx.add({ key: args.key, by: 1 })).total } catch (error) { return error.message }`
@@ -36,18 +36,18 @@ async function open(t: TestContext) {
   }
   const answers = (run: string): EventBodies['approval.answered'][] =>
     verbs.eventsOf(run).flatMap((event) => (event.type === 'approval.answered' ? [event.body] : []))
-  const cookie = (await send(`${door.url}/approvals?token=${door.token}`)).headers['set-cookie']![0]!
-  return { space, verbs, door, ask, outcome, answers, cookie: cookie.split(';')[0]!, whole: cookie }
+  const cookie = (await send(`${gateway.url}/approvals?token=${gateway.token}`)).headers['set-cookie']![0]!
+  return { space, verbs, gateway, ask, outcome, answers, cookie: cookie.split(';')[0]!, whole: cookie }
 }
 
 test('POST /api/approvals/:id answers with the token of this start, and the gateway goes on with the run', async (t) => {
-  const { space, door, ask, outcome, answers } = await open(t)
+  const { space, gateway, ask, outcome, answers } = await open(t)
   const { id, url, run } = await ask('x')
-  assert.equal(url, `${door.url}/approvals/${id}`)
-  assert.ok(!url.includes(door.token), 'what an agent reads has no token')
-  const headers = { 'content-type': 'application/json', 'x-metier-token': door.token }
+  assert.equal(url, `${gateway.url}/approvals/${id}`)
+  assert.ok(!url.includes(gateway.token), 'what an agent reads has no token')
+  const headers = { 'content-type': 'application/json', 'x-metier-token': gateway.token }
   const post = (body: object | string, more: Record<string, string> = {}, to = id) =>
-    send(`${door.url}/api/approvals/${to}`, {
+    send(`${gateway.url}/api/approvals/${to}`, {
       method: 'POST',
       headers: { ...headers, ...more },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -72,24 +72,24 @@ test('POST /api/approvals/:id answers with the token of this start, and the gate
 })
 
 test('POST /api/approvals/:id refuses whoever has no token, a wrong one, or a foreign page', async (t) => {
-  const { space, door, verbs, ask, cookie } = await open(t)
+  const { space, gateway, verbs, ask, cookie } = await open(t)
   const { id } = await ask('x')
   const attempts: Record<string, string>[] = [
     {},
-    { 'x-metier-token': `${door.token}x` },
-    { 'x-metier-token': door.token, origin: 'http://evil.example' },
+    { 'x-metier-token': `${gateway.token}x` },
+    { 'x-metier-token': gateway.token, origin: 'http://evil.example' },
     { cookie, origin: 'http://evil.example' },
     { cookie, origin: 'http://127.0.0.1:1' },
     { cookie, origin: 'null' },
     { cookie },
-    { cookie: `${cookie}x`, origin: door.url },
-    { 'x-metier-token': door.token, host: 'evil.example' },
+    { cookie: `${cookie}x`, origin: gateway.url },
+    { 'x-metier-token': gateway.token, host: 'evil.example' },
   ]
   for (const path of ['/api/approvals/', '/approvals/']) {
     for (const headers of attempts) {
       const type = path === '/approvals/' ? form : 'application/json'
       const body = path === '/approvals/' ? 'answer=approved' : '{"answer":"approved"}'
-      const { status } = await send(`${door.url}${path}${id}`, {
+      const { status } = await send(`${gateway.url}${path}${id}`, {
         method: 'POST',
         headers: { 'content-type': type, ...headers },
         body,
@@ -102,18 +102,18 @@ test('POST /api/approvals/:id refuses whoever has no token, a wrong one, or a fo
 })
 
 test('/approvals/:id takes a form without script, once, with what a human edited, and says no with a reason', async (t) => {
-  const { door, ask, outcome, answers, cookie, whole } = await open(t)
+  const { gateway, ask, outcome, answers, cookie, whole } = await open(t)
   assert.match(whole, /^metier-\d+=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/)
-  const entered = await send(`${door.url}/approvals?token=${door.token}`)
+  const entered = await send(`${gateway.url}/approvals?token=${gateway.token}`)
   assert.deepEqual([entered.status, entered.headers.location], [303, '/approvals'], 'the token leaves the address')
-  assert.equal((await send(`${door.url}/approvals?token=wrong`)).status, 403)
+  assert.equal((await send(`${gateway.url}/approvals?token=wrong`)).status, 403)
   const first = await ask('x')
   const page = await send(first.url, { headers: { cookie } })
   const shown = /name="shown" value="([^"]*)"/.exec(page.text)![1]!.replaceAll('&quot;', '"')
   const post = (id: string, fields: Record<string, string>) =>
-    send(`${door.url}/approvals/${id}`, {
+    send(`${gateway.url}/approvals/${id}`, {
       method: 'POST',
-      headers: { cookie, origin: door.url, 'content-type': form },
+      headers: { cookie, origin: gateway.url, 'content-type': form },
       body: new URLSearchParams(fields).toString(),
     })
   const wrong = await post(first.id, { answer: 'approved', scope: 'once', shown, args: '{"key":' })
@@ -128,7 +128,7 @@ test('/approvals/:id takes a form without script, once, with what a human edited
   assert.match(offered.text, /this tool always .*: <small>fx:add passes without a question in every run, until/)
   const written = await post(always.id, { answer: 'approved', scope: 'run', shown, args: shown })
   assert.equal(written.headers.location, '/approvals?answered=approved&line=allow')
-  const said = await send(`${door.url}${written.headers.location}`, { headers: { cookie } })
+  const said = await send(`${gateway.url}${written.headers.location}`, { headers: { cookie } })
   assert.match(said.text, /Recorded: approved\. From now on the tool passes without a question/)
   const second = await ask('y')
   await post(second.id, { answer: 'denied', scope: 'always', shown, args: shown, reason: 'not today' })
@@ -143,10 +143,10 @@ test('/approvals/:id takes a form without script, once, with what a human edited
 })
 
 test('/approvals/:id shows what an agent wrote as text, and lets nothing run, load or frame it', async (t) => {
-  const { door, ask, cookie } = await open(t)
+  const { gateway, ask, cookie } = await open(t)
   const { id } = await ask(evil)
   for (const headers of [{ cookie }, {}]) {
-    const { text, headers: sent } = await send(`${door.url}/approvals/${id}`, { headers })
+    const { text, headers: sent } = await send(`${gateway.url}/approvals/${id}`, { headers })
     assert.ok(!/<script|<img|onfocus="/.test(text), text)
     assert.match(text, /may call fx:add \(line 1\)/)
     assert.ok(text.includes('count &lt;'), 'what it is for')
@@ -158,16 +158,16 @@ test('/approvals/:id shows what an agent wrote as text, and lets nothing run, lo
     )
     assert.equal(sent['referrer-policy'], 'same-origin')
     assert.equal(text.includes('<form'), 'cookie' in headers, 'only with the token is there a form')
-    assert.ok(!text.includes(door.token))
+    assert.ok(!text.includes(gateway.token))
   }
-  const list = await send(`${door.url}/approvals?answered=%3Cscript%3E&line=%3Cscript%3E`)
+  const list = await send(`${gateway.url}/approvals?answered=%3Cscript%3E&line=%3Cscript%3E`)
   assert.ok(!list.text.includes('<script'), list.text)
 })
 
 test('GET /api/approvals is what the command line lists', async (t) => {
-  const { door, verbs, ask } = await open(t)
+  const { gateway, verbs, ask } = await open(t)
   const { id, run } = await ask('x')
-  const listed = JSON.parse((await send(`${door.url}/api/approvals`)).text) as JsonObject[]
+  const listed = JSON.parse((await send(`${gateway.url}/api/approvals`)).text) as JsonObject[]
   assert.deepEqual(listed, await verbs.withPlannedTools(verbs.approvals()))
   const [question] = listed
   assert.deepEqual(Object.keys(question!), [
@@ -193,13 +193,13 @@ test('GET /api/approvals is what the command line lists', async (t) => {
 test('the link with the token of this start opens the pages also where hosts need a token of their own, and nothing of MCP', async (t) => {
   const home = temporaryFolder(t)
   const options = { verbs: standIn(), host: '127.0.0.1', port: 0, version: '1', log: () => {} }
-  const door = await serveHttp({ ...options, auth: 'token', home })
-  t.after(() => door.close())
-  assert.equal((await send(`${door.url}/approvals`)).status, 401)
-  const entered = await send(`${door.url}/approvals?token=${door.token}`)
+  const gateway = await serveHttp({ ...options, auth: 'token', home })
+  t.after(() => gateway.close())
+  assert.equal((await send(`${gateway.url}/approvals`)).status, 401)
+  const entered = await send(`${gateway.url}/approvals?token=${gateway.token}`)
   const cookie = entered.headers['set-cookie']![0]!.split(';')[0]!
   assert.equal(entered.status, 303)
   for (const [path, status] of Object.entries({ '/approvals': 200, '/api/runs': 200, '/mcp': 401 })) {
-    assert.equal((await send(`${door.url}${path}`, { headers: { cookie } })).status, status, path)
+    assert.equal((await send(`${gateway.url}${path}`, { headers: { cookie } })).status, status, path)
   }
 })

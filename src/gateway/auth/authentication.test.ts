@@ -1,5 +1,5 @@
 /**
- * The door with tokens of an issuer: who is let in, what the others are told, and that no token
+ * The gateway with tokens of an issuer: who is let in, what the others are told, and that no token
  * goes any further.
  */
 import assert from 'node:assert/strict'
@@ -19,19 +19,19 @@ async function open(t: TestContext, { scope = '', ...more }: { scope?: string; a
   const verbs = standIn()
   const log: string[] = []
   const options = { verbs, host: '127.0.0.1', port: 0, version: '1', log: (line: string) => log.push(line) }
-  const door = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url, scope, ...more })
-  t.after(() => door.close())
-  const token = (claims = {}) => signed(key, issuer.claims(`${door.url}/mcp`, claims))
-  return { issuer, door, verbs, log, token }
+  const gateway = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url, scope, ...more })
+  t.after(() => gateway.close())
+  const token = (claims = {}) => signed(key, issuer.claims(`${gateway.url}/mcp`, claims))
+  return { issuer, gateway, verbs, log, token }
 }
 
 const bearing = (token: string) => ({ authorization: `Bearer ${token}` })
 
 test('serveHttp() with oauth tells whoever comes without a token where to get one', async (t) => {
-  const { door, issuer } = await open(t, { scope: 'metier' })
-  const metadata = `${door.url}/.well-known/oauth-protected-resource`
+  const { gateway, issuer } = await open(t, { scope: 'metier' })
+  const metadata = `${gateway.url}/.well-known/oauth-protected-resource`
   for (const path of ['/mcp', '/', '/api/runs', '/metrics', '/nothing']) {
-    const { status, headers } = await send(`${door.url}${path}`)
+    const { status, headers } = await send(`${gateway.url}${path}`)
     assert.deepEqual(
       [status, headers['www-authenticate']],
       [401, `Bearer resource_metadata="${metadata}/mcp", scope="metier"`],
@@ -44,15 +44,15 @@ test('serveHttp() with oauth tells whoever comes without a token where to get on
       authorization_servers: servers,
       scopes_supported: scopes,
     } = JSON.parse((await send(address)).text)
-    assert.deepEqual([resource, servers, scopes], [`${door.url}/mcp`, [issuer.url], ['metier']])
+    assert.deepEqual([resource, servers, scopes], [`${gateway.url}/mcp`, [issuer.url], ['metier']])
   }
-  assert.equal((await send(`${door.url}/healthz`)).status, 200)
+  assert.equal((await send(`${gateway.url}/healthz`)).status, 200)
   assert.equal((await send(metadata, { headers: { host: 'evil.example' } })).status, 403)
 })
 
 test('serveHttp() with oauth takes a token that is for it, and says what is wrong with another', async (t) => {
-  const { door, token, issuer, log } = await open(t, { scope: 'metier' })
-  const ask = (given: string) => send(`${door.url}/api/runs`, { headers: bearing(given) })
+  const { gateway, token, issuer, log } = await open(t, { scope: 'metier' })
+  const ask = (given: string) => send(`${gateway.url}/api/runs`, { headers: bearing(given) })
   const good = token({ scope: 'metier other' })
   assert.equal((await ask(good)).status, 200)
   const weak = await ask(token({ scope: 'other' }))
@@ -64,7 +64,7 @@ test('serveHttp() with oauth takes a token that is for it, and says what is wron
   for (const bad of [
     token({ exp: 1 }),
     foreign,
-    signed(newKey('a'), issuer.claims(`${door.url}/mcp`)),
+    signed(newKey('a'), issuer.claims(`${gateway.url}/mcp`)),
     'x',
     `${good}x`,
   ]) {
@@ -79,31 +79,31 @@ test('serveHttp() with oauth takes a token that is for it, and says what is wron
   assert(!log.join('\n').includes(good))
   const client = new Client({ name: 'host', version: '1' })
   const requestInit = { headers: bearing(good) }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit }))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit }))
   assert.equal((await client.listTools()).tools.length, 3)
   await client.close()
 })
 
 test('serveHttp() with oauth takes the audience that the configuration names, and no other', async (t) => {
-  const { door, token, issuer } = await open(t, { audience: 'api://metier' })
-  assert.equal((await send(`${door.url}/api/runs`, { headers: bearing(token()) })).status, 401)
+  const { gateway, token, issuer } = await open(t, { audience: 'api://metier' })
+  assert.equal((await send(`${gateway.url}/api/runs`, { headers: bearing(token()) })).status, 401)
   const named = signed(key, issuer.claims('api://metier'))
-  assert.equal((await send(`${door.url}/api/runs`, { headers: bearing(named) })).status, 200)
+  assert.equal((await send(`${gateway.url}/api/runs`, { headers: bearing(named) })).status, 200)
 })
 
 test('serveHttp() answers 503 while the keys of the issuer cannot be read', async (t) => {
-  const { door, token, issuer } = await open(t)
+  const { gateway, token, issuer } = await open(t)
   issuer.down = true
-  assert.equal((await send(`${door.url}/api/runs`, { headers: bearing(token()) })).status, 503)
+  assert.equal((await send(`${gateway.url}/api/runs`, { headers: bearing(token()) })).status, 503)
 })
 
 test('a session belongs to who opened it', async (t) => {
-  const { door, token } = await open(t)
+  const { gateway, token } = await open(t)
   const [ada, eve] = [token(), token({ sub: 'eve' })]
-  const { session } = await post(door.url, initialize, undefined, bearing(ada))
+  const { session } = await post(gateway.url, initialize, undefined, bearing(ada))
   const list = { id: 2, method: 'tools/list', params: {} }
-  assert.equal((await post(door.url, list, session!, bearing(ada))).status, 200)
-  assert.equal((await post(door.url, list, session!, bearing(eve))).status, 404)
+  assert.equal((await post(gateway.url, list, session!, bearing(ada))).status, 200)
+  assert.equal((await post(gateway.url, list, session!, bearing(eve))).status, 404)
 })
 
 test('serveHttp() opens beyond loopback with authentication and a name only, and knows that name', async (t) => {
@@ -118,9 +118,9 @@ test('serveHttp() opens beyond loopback with authentication and a name only, and
   for (const more of wrong)
     await assert.rejects(serveHttp({ ...options, ...more }), { code: 'CONFIG_INVALID', message: /^Cannot listen on/ })
   const issuer = await openIssuer(t, [key])
-  const door = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url, url })
-  t.after(() => door.close())
-  const here = door.url.replace('0.0.0.0', '127.0.0.1')
+  const gateway = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url, url })
+  t.after(() => gateway.close())
+  const here = gateway.url.replace('0.0.0.0', '127.0.0.1')
   const ask = (headers: Record<string, string>) => send(`${here}/api/runs`, { headers })
   const token = signed(key, issuer.claims(`${url}/mcp`))
   assert.equal((await ask({ ...bearing(token), host: 'metier.example' })).status, 200)
@@ -144,7 +144,7 @@ test('no token is passed upstream, and the record says who asked', async (t) => 
   const space = workspace(t, { config: { mcpServers: { web, fx } } })
   const verbs = await openSpace(space)
   const issuer = await openIssuer(t, [key])
-  const door = await serveHttp({
+  const gateway = await serveHttp({
     verbs,
     host: '127.0.0.1',
     port: 0,
@@ -153,11 +153,11 @@ test('no token is passed upstream, and the record says who asked', async (t) => 
     auth: 'oauth',
     issuer: issuer.url,
   })
-  t.after(() => door.close())
-  const token = signed(key, issuer.claims(`${door.url}/mcp`))
+  t.after(() => gateway.close())
+  const token = signed(key, issuer.claims(`${gateway.url}/mcp`))
   const client = new Client({ name: 'host', version: '1' })
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: bearing(token) } }),
+    new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit: { headers: bearing(token) } }),
   )
   const code = "return await tool('web:anything', {}).catch((error) => String(error))"
   const { structuredContent } = await client.callTool({
@@ -179,12 +179,12 @@ test('the key of one subject never answers another over MCP, and a tool-use id n
   const verbs = await openSpace(workspace(t))
   const issuer = await openIssuer(t, [key])
   const options = { verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} }
-  const door = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ ...options, auth: 'oauth', issuer: issuer.url })
+  t.after(() => gateway.close())
   const runOf = async (sub: string, more: object, _meta = {}) => {
     const client = new Client({ name: 'host', version: '1' })
-    const headers = bearing(signed(key, issuer.claims(`${door.url}/mcp`, { sub })))
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers } }))
+    const headers = bearing(signed(key, issuer.claims(`${gateway.url}/mcp`, { sub })))
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit: { headers } }))
     const input = { implementation: { type: 'code', code: 'return args.n ?? 1' }, ...more }
     const { structuredContent } = await client.callTool({ name: 'execute', arguments: input, _meta })
     await client.close()

@@ -31,24 +31,24 @@ test('bears() knows the token and nothing near it', () => {
 test('serveHttp() with a token answers nobody without it, except that it lives', async (t) => {
   const home = temporaryFolder(t)
   const bearer = readToken(home)
-  const door = await serveHttp({ verbs: standIn(), ...http, version: '1', log: () => {}, auth: 'token', home })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs: standIn(), ...http, version: '1', log: () => {}, auth: 'token', home })
+  t.after(() => gateway.close())
   for (const path of ['/mcp', '/', '/api/runs', '/api/events', '/metrics', '/nothing']) {
     for (const headers of [{}, { authorization: `Bearer ${bearer}x` }]) {
-      const { status, headers: given } = await send(`${door.url}${path}`, { headers })
+      const { status, headers: given } = await send(`${gateway.url}${path}`, { headers })
       assert.deepEqual([status, given['www-authenticate']], [401, 'Bearer'], path)
     }
   }
-  assert.equal((await send(`${door.url}/mcp`, { method: 'POST', body: '{}' })).status, 401)
-  assert.equal((await send(`${door.url}/healthz`)).status, 200)
+  assert.equal((await send(`${gateway.url}/mcp`, { method: 'POST', body: '{}' })).status, 401)
+  assert.equal((await send(`${gateway.url}/healthz`)).status, 200)
   const headers = { authorization: `Bearer ${bearer}` }
-  assert.equal((await send(`${door.url}/api/runs`, { headers })).status, 200)
+  assert.equal((await send(`${gateway.url}/api/runs`, { headers })).status, 200)
   assert.equal(
-    (await send(`${door.url}/api/runs`, { headers: { ...headers, origin: 'http://evil.example' } })).status,
+    (await send(`${gateway.url}/api/runs`, { headers: { ...headers, origin: 'http://evil.example' } })).status,
     403,
   )
   const client = new Client({ name: 'host', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers } }))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit: { headers } }))
   assert.equal((await client.listTools()).tools.length, 3)
   await client.close()
 })

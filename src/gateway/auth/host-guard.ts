@@ -1,5 +1,5 @@
 /**
- * Who may speak to the door at all: where it listens beyond loopback, and under which names no
+ * Who may speak to the gateway at all: where it listens beyond loopback, and under which names no
  * foreign page can come in.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -11,8 +11,8 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * CONFIG_INVALID where the door would stand open to a network, or where we could not tell a foreign
- * name from ours.
+ * CONFIG_INVALID where the gateway would stand open to a network, or where we could not tell a
+ * foreign name from ours.
  */
 export function checkExposure({ host, auth, url }: Pick<Config['http'], 'host' | 'auth' | 'url'>): void {
   if (isLoopback(host)) return
@@ -22,7 +22,7 @@ export function checkExposure({ host, auth, url }: Pick<Config['http'], 'host' |
     })
   }
   if (auth === 'none')
-    refuse('without authentication the door opens on loopback only; use 127.0.0.1, or set "http.auth"')
+    refuse('without authentication the gateway opens on loopback only; use 127.0.0.1, or set "http.auth"')
   if (url === null) refuse('nobody knows by which name it is reached; set "http.url" to its address as clients see it')
   if (!url?.startsWith('https:'))
     refuse('"http.url" is not https, so tokens would travel in the clear; put a TLS proxy before it')

@@ -32,15 +32,15 @@ const caught = (call: string) => `try { return (await ${call}).total } catch (er
 
 async function open(t: TestContext, space: Workspace = workspace(t, { config }), port = 0) {
   const verbs = await openSpace(space)
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port, version: '1', log: () => {}, home: space.home })
-  const leave = verbs.announceGateway(door.url, true)
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port, version: '1', log: () => {}, home: space.home })
+  const leave = verbs.announceGateway(gateway.url, true)
   const close = async () => {
     leave()
-    await door.close()
+    await gateway.close()
     await verbs.close()
   }
   t.after(close)
-  return { space, verbs, door, close }
+  return { space, verbs, gateway, close }
 }
 
 /** A host whose human answers; null is one that cannot show forms. */
@@ -85,16 +85,16 @@ function answersOf(
 
 for (const era of eras)
   test(`forms in the ${era} era`, async (t) => {
-    const { space, verbs, door } = await open(t)
+    const { space, verbs, gateway } = await open(t)
     await t.test('a form shows the call and why it asks, and a yes lets it be made', async (t) => {
-      const { forms, execute } = await host(t, door.url, era, () => yes)
+      const { forms, execute } = await host(t, gateway.url, era, () => yes)
       const answer = await execute(`return (await ${add('shown\\u202e')}).total`)
       assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
       assert.equal(forms.length, 1)
       const { message, requestedSchema } = forms[0]!
       for (const part of [
         '{"key":"shown\\u202e","by":1}',
-        `${door.url}/approvals/`,
+        `${gateway.url}/approvals/`,
         'metier approve',
         'Its plan may call fx:add (line 1)',
         'Always: fx:add passes without a question in every run, except where rule 1 of the file applies',
@@ -122,7 +122,7 @@ for (const era of eras)
 
     await t.test('a form that is declined or says deny refuses the call', async (t) => {
       const replies: Reply[] = [{ action: 'decline' }, { action: 'accept', content: { decision: 'deny' } }]
-      const { execute } = await host(t, door.url, era, () => replies.shift()!)
+      const { execute } = await host(t, gateway.url, era, () => replies.shift()!)
       assert.equal((await execute(caught(add('refused')))).result, 'APPROVAL_DENIED')
       const second = await execute(`try { await ${add('refused')} } catch (error) { return error.message }`)
       assert.match(String(second.result), /host said no/)
@@ -137,12 +137,12 @@ for (const era of eras)
           { action: 'accept' },
           { action: 'accept', content: { decision: 'maybe' } },
         ]
-        const { forms, execute, call } = await host(t, door.url, era, () => strange.shift()!)
+        const { forms, execute, call } = await host(t, gateway.url, era, () => strange.shift()!)
         for (const round of [1, 2, 3]) {
           const answer = await execute(caught(add('x')))
           assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
           const [{ id, url, command }] = answer.approvals as unknown as [JsonObject]
-          assert.deepEqual([url, command], [`${door.url}/approvals/${id}`, `metier approve ${id}`])
+          assert.deepEqual([url, command], [`${gateway.url}/approvals/${id}`, `metier approve ${id}`])
           const events = verbs.eventsOf(answer.run as RunId).length
           assert.equal((await call({ resume: answer.run })).status, 'approval_required')
           assert.equal(verbs.eventsOf(answer.run as RunId).length, events, 'asking again changes nothing')
@@ -160,7 +160,7 @@ for (const era of eras)
           setTimeout(() => void decide(), 100)
           return { action: 'accept' }
         }
-        const { forms, execute } = await host(t, door.url, era, human, { url: {} })
+        const { forms, execute } = await host(t, gateway.url, era, human, { url: {} })
         const answer = await execute(`return (await ${add('paged')}).total`)
         assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
         const [{ mode, url, message, requestedSchema }] = forms as [Form]
@@ -175,7 +175,7 @@ for (const era of eras)
       async (t) => {
         const { execute } = await host(
           t,
-          door.url,
+          gateway.url,
           era,
           ({ url = '' }) => {
             const deny = () => verbs.decide(url.split('/').at(-1)!, { answer: 'denied' }, caller, false)
@@ -187,23 +187,26 @@ for (const era of eras)
         assert.equal((await execute(caught(add('opened')))).result, 'APPROVAL_DENIED')
         assert.equal(made(space, 'opened'), 0)
         const replies: Reply[] = [{ action: 'decline' }, { action: 'cancel' }]
-        const other = await host(t, door.url, era, () => replies.shift()!, { url: {} })
+        const other = await host(t, gateway.url, era, () => replies.shift()!, { url: {} })
         assert.equal((await other.execute(caught(add('opened')))).result, 'APPROVAL_DENIED')
         assert.equal((await other.execute(caught(add('opened')))).status, 'approval_required')
-        const both = await host(t, door.url, era, () => yes, { form: {}, url: {} })
+        const both = await host(t, gateway.url, era, () => yes, { form: {}, url: {} })
         assert.equal((await both.execute(`return (await ${add('form')}).total`)).result, 1)
         assert.equal(both.forms[0]!.mode ?? 'form', 'form', 'a form where that is possible')
       },
     )
 
     await t.test('a client without forms is answered at once', async (t) => {
-      const { execute } = await host(t, door.url, era, null)
+      const { execute } = await host(t, gateway.url, era, null)
       assert.equal((await execute(caught(add('x')))).status, 'approval_required')
     })
 
     await t.test('a second form takes edited arguments, only where they are asked for', async (t) => {
       const replies = [{ decision: 'change' }, { arguments: '{"key":"x","by":"many"}' }, { arguments: edited }]
-      const { forms, execute } = await host(t, door.url, era, () => ({ action: 'accept', content: replies.shift()! }))
+      const { forms, execute } = await host(t, gateway.url, era, () => ({
+        action: 'accept',
+        content: replies.shift()!,
+      }))
       const answer = await execute(`return (await ${add('x')}).total`)
       assert.deepEqual([answer.status, answer.result], ['done', 9], JSON.stringify(answer))
       assert.deepEqual(
@@ -223,7 +226,7 @@ for (const era of eras)
     await t.test('arguments that came back damaged by the host, or as they were, are unchanged', async (t) => {
       for (const given of ['{"key":"same","by":1}', '{\u{fffd} "key": "same",\u{fffd} "by": 1\u{fffd}}']) {
         const replies = [{ decision: 'change' }, { arguments: given }]
-        const { execute } = await host(t, door.url, era, () => ({ action: 'accept', content: replies.shift()! }))
+        const { execute } = await host(t, gateway.url, era, () => ({ action: 'accept', content: replies.shift()! }))
         const answer = await execute(`return (await ${add('same')}).total`)
         assert.equal(answer.status, 'done', JSON.stringify(answer))
         assert.deepEqual(
@@ -236,7 +239,7 @@ for (const era of eras)
     await t.test('after two unreadable answers the question stays open elsewhere, and that is said', async (t) => {
       for (const wrong of ['{"key"', '{"key":"forbidden","by":1}', '{"key":"\u{fffd}other","by":1}']) {
         const replies = [{ decision: 'change' }, { arguments: wrong }, { arguments: wrong }, { decision: 'once' }]
-        const { forms, execute, call } = await host(t, door.url, era, () => ({
+        const { forms, execute, call } = await host(t, gateway.url, era, () => ({
           action: 'accept',
           content: replies.shift()!,
         }))
@@ -264,7 +267,7 @@ for (const era of eras)
           open_--
           return { action: 'accept', content: { decision: decisions.shift()! } }
         }
-        const { forms, execute } = await host(t, door.url, era, human)
+        const { forms, execute } = await host(t, gateway.url, era, human)
         const three = (names: string) =>
           `return (await Promise.all(${names}.map((key) => mcp.fx.add({ key, by: 1 })))).length`
         const first = await execute(three(`['a', 'b', 'c']`))
@@ -277,15 +280,15 @@ for (const era of eras)
   })
 
 test('a client that is asked more often than it will bear gets the rest as approval_required', async (t) => {
-  const { door } = await open(t)
-  const { forms, execute } = await host(t, door.url, 'modern', () => yes)
+  const { gateway } = await open(t)
+  const { forms, execute } = await host(t, gateway.url, 'modern', () => yes)
   const answer = await execute(`for (let i = 0; i < 20; i++) await mcp.fx.add({ key: 'k' + i, by: 1 }); return 'all'`)
   assert.equal(answer.status, 'approval_required', JSON.stringify(answer))
   assert.equal(forms.length, 8)
 })
 
 test('an answer given elsewhere closes the form, and the run goes on', async (t) => {
-  const { verbs, door } = await open(t)
+  const { verbs, gateway } = await open(t)
   const closed = Promise.withResolvers<void>()
   const human: Human = async (_, signal) => {
     const [{ id }] = verbs.approvals() as unknown as [JsonObject]
@@ -294,7 +297,7 @@ test('an answer given elsewhere closes the form, and the run goes on', async (t)
     await closed.promise
     return { action: 'decline' }
   }
-  const { execute } = await host(t, door.url, 'legacy', human)
+  const { execute } = await host(t, gateway.url, 'legacy', human)
   const answer = await execute(`return (await ${add('x')}).total`)
   assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
   await closed.promise
@@ -305,21 +308,21 @@ test('an answer given elsewhere closes the form, and the run goes on', async (t)
 })
 
 test('a form of the modern era that was answered elsewhere meanwhile changes nothing', async (t) => {
-  const { verbs, door } = await open(t)
+  const { verbs, gateway } = await open(t)
   const human: Human = async () => {
     const [{ id }] = verbs.approvals() as unknown as [JsonObject]
     await verbs.decide(String(id), { answer: 'approved' }, caller, false)
     return { action: 'decline' }
   }
-  const { execute } = await host(t, door.url, 'modern', human)
+  const { execute } = await host(t, gateway.url, 'modern', human)
   const answer = await execute(`return (await ${add('x')}).total`)
   assert.deepEqual([answer.status, answer.result], ['done', 1], JSON.stringify(answer))
 })
 
 test('a client that goes while a form is open leaves the question to others', async (t) => {
-  const { space, verbs, door } = await open(t)
+  const { space, verbs, gateway } = await open(t)
   const shown = Promise.withResolvers<void>()
-  const { client, execute } = await host(t, door.url, 'legacy', () => {
+  const { client, execute } = await host(t, gateway.url, 'legacy', () => {
     shown.resolve()
     return new Promise(() => {})
   })
@@ -333,9 +336,9 @@ test('a client that goes while a form is open leaves the question to others', as
 })
 
 test('a request that is cancelled while its form is open cancels the run', async (t) => {
-  const { verbs, door } = await open(t)
+  const { verbs, gateway } = await open(t)
   const stop = new AbortController()
-  const { execute } = await host(t, door.url, 'legacy', async () => {
+  const { execute } = await host(t, gateway.url, 'legacy', async () => {
     stop.abort('enough')
     return new Promise(() => {})
   })
@@ -346,12 +349,12 @@ test('a request that is cancelled while its form is open cancels the run', async
 
 test('a question that expires while its form is open closes it, and the program hears of it', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  const { verbs, door } = await open(t)
+  const { verbs, gateway } = await open(t)
   const asked = await verbs.execute({ implementation: { type: 'code', code: caught(add('x')) } }, caller)
   const [{ expiresAt }] = asked.approvals as unknown as [{ expiresAt: string }]
   t.mock.timers.setTime(Date.parse(expiresAt) - 200)
   const closed = Promise.withResolvers<void>()
-  const { call } = await host(t, door.url, 'legacy', async (_, signal) => {
+  const { call } = await host(t, gateway.url, 'legacy', async (_, signal) => {
     t.mock.timers.setTime(Date.parse(expiresAt) + 1)
     signal.addEventListener('abort', () => closed.resolve())
     return new Promise(() => {})
@@ -362,8 +365,8 @@ test('a question that expires while its form is open closes it, and the program 
 })
 
 test('an answer to a form of the modern era holds for the request that was asked about, and for no other', async (t) => {
-  const { space, door } = await open(t)
-  const { client } = await host(t, door.url, 'modern', () => yes)
+  const { space, gateway } = await open(t)
+  const { client } = await host(t, gateway.url, 'modern', () => yes)
   const send = (key: string, more: object = {}) => {
     const implementation = { type: 'code', code: `return (await ${add(key)}).total` }
     const params = { name: 'execute', arguments: { implementation }, ...more }
@@ -380,8 +383,8 @@ test('an answer to a form of the modern era holds for the request that was asked
 test('an answer to a form reaches its run although the gateway that asked has died, and a forged one reaches nothing', async (t) => {
   const space = workspace(t, { config })
   const first = await open(t, space)
-  const port = Number(new URL(first.door.url).port)
-  const { execute, client } = await host(t, first.door.url, 'modern', async () => {
+  const port = Number(new URL(first.gateway.url).port)
+  const { execute, client } = await host(t, first.gateway.url, 'modern', async () => {
     await first.close()
     await open(t, space, port)
     return yes

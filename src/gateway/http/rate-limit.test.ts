@@ -12,9 +12,9 @@ type More = { rate?: { requests: number; executes: number }; requestMsMax?: numb
 
 async function open(t: TestContext, more: More) {
   const verbs = standIn()
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {}, ...more })
-  t.after(() => door.close())
-  return { ...door, verbs }
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {}, ...more })
+  t.after(() => gateway.close())
+  return { ...gateway, verbs }
 }
 
 test('openRate() lets a burst of a minute through, then as many as come in, to each client alone', () => {
@@ -96,7 +96,7 @@ test('/mcp answers 429 and an error of JSON-RPC to whoever starts too much, and 
   )
 })
 
-/** Sends the beginning of a request and waits for what the door does about it. */
+/** Sends the beginning of a request and waits for what the gateway does about it. */
 function begin(url: string, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = ''

@@ -12,10 +12,10 @@ import type { Verbs } from '#verbs'
 import { agentAnswer } from './agent-answer.ts'
 
 async function clientOf(t: TestContext, verbs: Verbs) {
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => gateway.close())
   const client = new Client({ name: 'host', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)))
   t.after(() => client.close())
   return async (name: string, args: Record<string, unknown>) => {
     const { structuredContent, content, isError } = await client.callTool({ name, arguments: args })

@@ -14,16 +14,16 @@ const inMeta = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
 async function open(t: TestContext, mode: 'auto' | 'legacy') {
   const verbs = await openSpace(workspace(t))
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
   t.after(async () => {
-    await door.close()
+    await gateway.close()
     await verbs.close()
   })
   /** The trace that the run of one request was recorded with. */
   return async (header: string | undefined, meta: string | undefined): Promise<unknown> => {
     const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode } })
     const headers = header === undefined ? {} : { traceparent: header }
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers } }))
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit: { headers } }))
     const input = { implementation: { type: 'code', code: 'return 1' } }
     const _meta = meta === undefined ? {} : { _meta: { traceparent: meta } }
     const { structuredContent } = await client.callTool({ name: 'execute', arguments: input, ..._meta })

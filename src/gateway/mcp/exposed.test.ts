@@ -12,10 +12,10 @@ test('/mcp lists exposed tools after the three, and a call of one is a run of on
   const expose = ['fx:big', 'fx:none', 'fx:add', 'fx:flaky', 'fx:big']
   const rules = [{ tool: 'fx:add', args: { '/key': 'denied' }, then: 'deny' }]
   const verbs = await openSpace(workspace(t, { config: { expose, policy: { permissions: 'privileged', rules } } }))
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => gateway.close())
   const client = new Client({ name: 'host', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)))
   t.after(() => client.close())
 
   const { tools } = await client.listTools()
@@ -46,10 +46,10 @@ test('/mcp lists exposed tools after the three, and a call of one is a run of on
 test('/mcp shows a built-in tool that is exposed with all that is to be said of it; /mcp/metier is refused with a message', async (t) => {
   const tool = 'metier:execute_script_in_sandbox'
   const verbs = await openSpace(workspace(t, { config: { expose: [tool] } }))
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => gateway.close())
   const client = new Client({ name: 'host', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)))
   t.after(() => client.close())
   const exposed = (await client.listTools()).tools.at(-1)!
   assert.equal(exposed.name, 'metier__execute_script_in_sandbox')
@@ -62,7 +62,7 @@ test('/mcp shows a built-in tool that is exposed with all that is to be said of 
     const ran = await client.callTool({ name: exposed.name, arguments: script })
     assert.equal((ran.structuredContent as { stdout?: string }).stdout, 'hi\n', JSON.stringify(ran))
   }
-  const alone = await fetch(`${door.url}/mcp/metier`, { method: 'POST', body: '{}' })
+  const alone = await fetch(`${gateway.url}/mcp/metier`, { method: 'POST', body: '{}' })
   assert.equal(alone.status, 404)
   assert.match(await alone.text(), /the tools of \\"metier\\" run in this process/)
 })
@@ -73,10 +73,10 @@ test('/mcp does not wait for the server of an exposed tool that does not come up
   const policy = { permissions: 'privileged' }
   const config = { mcpServers: { ...mcpServers, hanging }, expose: ['hanging:up', 'fx:read'], policy }
   const verbs = await openSpace(workspace(t, { config }))
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => gateway.close())
   const client = new Client({ name: 'host', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)))
   t.after(() => client.close())
   const start = performance.now()
   assert.deepEqual(

@@ -55,20 +55,20 @@ for (const era of Object.keys(eras) as Era[]) {
   })
 
   test(`/mcp tells the verbs who calls and by which key, in the ${era} era`, async (t) => {
-    const door = await openGateway(t)
-    const client = await connect(t, door, era)
+    const gateway = await openGateway(t)
+    const client = await connect(t, gateway, era)
     const _meta = { 'claudecode/toolUseId': 'toolu_1' }
     const first = await client.callTool({ name: 'execute', arguments: { args: { a: 1 } }, _meta })
     const again = await client.callTool({ name: 'execute', arguments: { args: { a: 1 } }, _meta })
     assert.deepEqual(again.structuredContent, first.structuredContent)
-    const { actor, key, waitMs } = door.verbs.callers[0]!
+    const { actor, key, waitMs } = gateway.verbs.callers[0]!
     assert.deepEqual({ actor, waitMs }, { actor: { kind: 'mcp', name: 'tester' }, waitMs: limits.executeWaitMsDefault })
     assert.match(key!, /^toolu_1 [0-9a-f]{32}$/)
     const other = await client.callTool({ name: 'execute', arguments: { args: { a: 2 } }, _meta })
     assert.notDeepEqual(other.structuredContent, first.structuredContent, 'an id given again to another request')
     const tooLong = { 'claudecode/toolUseId': 'x'.repeat(limits.runKeyBytesMax + 1) }
     await client.callTool({ name: 'execute', arguments: {}, _meta: tooLong })
-    assert.equal('key' in door.verbs.callers.at(-1)!, false)
+    assert.equal('key' in gateway.verbs.callers.at(-1)!, false)
   })
 
   test(`/mcp refuses a tool that is not there, in the ${era} era`, async (t) => {
@@ -77,28 +77,28 @@ for (const era of Object.keys(eras) as Era[]) {
   })
 
   test(`/mcp lets a run go on when the connection is lost, in the ${era} era`, async (t) => {
-    const door = await openGateway(t)
-    const client = await connect(t, door, era)
+    const gateway = await openGateway(t)
+    const client = await connect(t, gateway, era)
     const call = client.callTool({ name: 'execute', arguments: { args: { waitMs: 300 } } })
     call.catch(() => {})
-    await until(() => door.verbs.runs().length === 1)
+    await until(() => gateway.verbs.runs().length === 1)
     await client.close()
-    await until(() => door.verbs.runs()[0]!.status !== 'running')
-    assert.equal(door.verbs.runs()[0]!.status, 'done')
-    assert.equal(door.verbs.callers[0]!.signal!.aborted, false)
+    await until(() => gateway.verbs.runs()[0]!.status !== 'running')
+    assert.equal(gateway.verbs.runs()[0]!.status, 'done')
+    assert.equal(gateway.verbs.callers[0]!.signal!.aborted, false)
   })
 }
 
 test('/mcp aborts the signal of a call that a client of the legacy era cancels', async (t) => {
-  const door = await openGateway(t)
-  const client = await connect(t, door, 'legacy')
+  const gateway = await openGateway(t)
+  const client = await connect(t, gateway, 'legacy')
   const cancel = new AbortController()
   const call = client.callTool({ name: 'execute', arguments: { args: { waitMs: 60_000 } } }, { signal: cancel.signal })
-  await until(() => door.verbs.runs().length === 1)
+  await until(() => gateway.verbs.runs().length === 1)
   cancel.abort('not wanted')
   await assert.rejects(call)
-  await until(() => door.verbs.runs()[0]!.status === 'cancelled')
-  assert.equal((door.verbs.callers[0]!.signal!.reason as { code: string }).code, 'CANCELLED')
+  await until(() => gateway.verbs.runs()[0]!.status === 'cancelled')
+  assert.equal((gateway.verbs.callers[0]!.signal!.reason as { code: string }).code, 'CANCELLED')
 })
 
 test('/mcp ends the stream of a request that a client of the legacy era cancels, and its id is free again', async (t) => {
@@ -127,9 +127,9 @@ test('/mcp serves a plain client of the legacy era that knows nothing but fetch'
 })
 
 test('/mcp serves both eras at the same time', async (t) => {
-  const door = await openGateway(t)
+  const gateway = await openGateway(t)
   const clients = await Promise.all(
-    (['legacy', 'modern', 'legacy', 'modern'] as const).map((era) => connect(t, door, era)),
+    (['legacy', 'modern', 'legacy', 'modern'] as const).map((era) => connect(t, gateway, era)),
   )
   const call = (a: number) => ({ name: 'execute', arguments: { args: { a, waitMs: 20 } } })
   const answers = await Promise.all(clients.map((client, a) => client.callTool(call(a))))

@@ -14,9 +14,9 @@ async function host(t: TestContext, era: Era): Promise<Client> {
   const mcpServers = { suite: { command: process.execPath, args, env: {} } }
   const config = { mcpServers, expose: ['suite:test_tool_with_progress'], policy: { permissions: 'privileged' } }
   const verbs = await openSpace(workspace(t, { config }))
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
-  t.after(() => door.close())
-  return connect(t, door, era)
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '0', log: () => {} })
+  t.after(() => gateway.close())
+  return connect(t, gateway, era)
 }
 
 for (const era of Object.keys(eras) as Era[]) {

@@ -1,5 +1,5 @@
 /**
- * The doors to one server whole: an endpoint over HTTP like /mcp, or the only thing that a host
+ * The ways to one server whole: an endpoint over HTTP like /mcp, or the only thing that a host
  * sees over stdio.
  */
 import {

@@ -72,7 +72,7 @@ async function overHttp(
   capabilities: ClientCapabilities = everything,
 ): Promise<Host & { verbs: Verbs; url: string }> {
   const verbs = await openSpace(behind(t, config))
-  const door = await serveHttp({
+  const gateway = await serveHttp({
     verbs,
     host: '127.0.0.1',
     port: 0,
@@ -82,10 +82,10 @@ async function overHttp(
   const { client, asked } = host(era, capabilities)
   t.after(async () => {
     await client.close()
-    await door.close()
+    await gateway.close()
     await verbs.close()
   })
-  const url = `${door.url}/mcp/${server}`
+  const url = `${gateway.url}/mcp/${server}`
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   return { client, asked, verbs, url }
 }
@@ -350,15 +350,15 @@ test('a call whose headers say otherwise than its body is refused before it is a
 
 test('a server that cannot be reached is told as that, whatever is asked of it', async (t) => {
   const verbs = await openSpace(behind(t, { mcpServers: { gone: { command: '/nowhere/server' } } }))
-  const door = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
-  t.after(() => door.close())
+  const gateway = await serveHttp({ verbs, host: '127.0.0.1', port: 0, version: '1', log: () => {} })
+  t.after(() => gateway.close())
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'host', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   }
   for (const method of ['server/discover', 'tools/list', 'resources/list', 'initialize']) {
-    const response = await fetch(`${door.url}/mcp/gone`, {
+    const response = await fetch(`${gateway.url}/mcp/gone`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

@@ -14,7 +14,7 @@ const topics = ['invoice', 'parcel', 'meeting', 'contract', 'salary', 'holiday',
 
 /**
  * Each topic has its tool. Where names are `telling`, an intent names the topic among rare words
- * that stand in intents of other topics too, which mislead whoever looks at the nearest ones.
+ * that stand in intents of other topics too, which mislead a look at the nearest ones.
  */
 function homeOf(count: number, isTelling: boolean): AttentionRequest {
   const dice = diceFrom(3)

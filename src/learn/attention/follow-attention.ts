@@ -11,10 +11,10 @@ import type { AttentionRequest } from './judge-attention.ts'
 type Run = { intent: string | null; subject: string | null; status: string; tools: string[] }
 
 /** Where it is kept, with the runs in the order in which they were closed. */
-type Kept = { runs: readonly Run[]; count: number | null; keep(count: number, state: string): void }
+type FoldStore = { runs: readonly Run[]; count: number | null; keep(count: number, state: string): void }
 
 export async function followAttention(
-  { runs: all, count, keep }: Kept,
+  { runs: all, count, keep }: FoldStore,
   store: Pick<Store, 'events'>,
   isShared: boolean,
   signal: AbortSignal,

@@ -93,9 +93,9 @@ function slotIn(literals: readonly Json[], name: string, texts: readonly LiftedT
   return text === undefined ? undefined : slotValues(text.pieces, String(literals[text.at])).get(name)
 }
 
-type Made = { source: CapabilitySource; lifting: Lifting } | null
+type LiftedSource = { source: CapabilitySource; lifting: Lifting } | null
 
-function liftProgram(code: string, runs: readonly ShapedRun[], taken: string[]): Made {
+function liftProgram(code: string, runs: readonly ShapedRun[], taken: string[]): LiftedSource {
   const { source } = prepareProgram(code)
   if (!source.startsWith(programOpening) || !source.endsWith(programClosing)) return null
   const program = canonicalOf(source)
@@ -120,7 +120,7 @@ function exampleOf(program: CanonicalProgram) {
   }
 }
 
-function liftGraph(code: string, runs: readonly ShapedRun[], taken: string[]): Made {
+function liftGraph(code: string, runs: readonly ShapedRun[], taken: string[]): LiftedSource {
   const tasks = JSON.parse(code) as DagTask[]
   const places: { value: Json; start: number; end: number; key: string | null }[] = []
   eachLiteral(tasks, (value, key) => {

@@ -30,7 +30,7 @@ export type HomeCapabilities = Capabilities & {
   all(): Capability[]
 }
 
-/** `isShared`: people whom the door tells apart use what was learned from each other's runs. */
+/** `isShared`: people whom the gateway tells apart use what was learned from each other's runs. */
 export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShared: () => boolean): HomeCapabilities {
   const read = openTable(store)
   const all = () => [...read().values()].filter(({ status }) => status !== 'forgotten')

@@ -11,7 +11,7 @@ import type { Field, ToolShape } from './tool-shape.ts'
 export type FieldPair = { from: number; output: string; to: number; input: string; features: number[] }
 
 type Words = { name: Set<string>; said: Set<string>; all: Set<string>; key: string; last: string; grams: Set<string> }
-type Known = {
+type ToolWords = {
   shape: ToolShape
   words: Set<string>
   place: number
@@ -21,7 +21,7 @@ type Known = {
 
 export function fieldPairsOf(shapes: readonly ToolShape[], intent: string, specificity: Specificity): FieldPair[] {
   const clauses = intent.split(/[,.;]|\band\b|\bthen\b|\bafter\b/).map((clause) => new Set(stemsOf(clause)))
-  const known = shapes.map((shape): Known => {
+  const known = shapes.map((shape): ToolWords => {
     const words = new Set(stemsOf(`${shape.name} ${shape.description}`))
     const fields = (list: Field[]) => new Map(list.map((field) => [field, wordsOf(field)]))
     const place = placeIn(clauses, words, specificity)
@@ -58,7 +58,7 @@ function placeIn(clauses: Set<string>[], words: Set<string>, specificity: Specif
 type Between = { from: number; to: number; asked: Set<string>; specificity: Specificity }
 type Raw = FieldPair & { core: number }
 
-function pairsBetween(producer: Known, consumer: Known, { from, to, asked, specificity }: Between): Raw[] {
+function pairsBetween(producer: ToolWords, consumer: ToolWords, { from, to, asked, specificity }: Between): Raw[] {
   const tools = [
     consumer.place - producer.place,
     dice(producer.words, consumer.words, specificity),

@@ -9,7 +9,9 @@ import type { EdgeType } from './edge.ts'
 import { type Edge, keyOf } from './knowledge.ts'
 import type { Rows } from './rows.ts'
 
-type Seen = Pick<Edge, 'from' | 'to' | 'type' | 'source' | 'confidence'> & { field?: { from: string; to: string } }
+type ObservedEdge = Pick<Edge, 'from' | 'to' | 'type' | 'source' | 'confidence'> & {
+  field?: { from: string; to: string }
+}
 type StoredEdge = Pick<Edge, 'count' | 'confidence' | 'fields'>
 
 export function countEdges(rows: Rows, lesson: Lesson): void {
@@ -18,7 +20,7 @@ export function countEdges(rows: Rows, lesson: Lesson): void {
 }
 
 /** Once a run, however often it shows itself there; the confidence is the mean over runs. */
-function added(known: StoredEdge | undefined, seen: Seen[]): StoredEdge {
+function added(known: StoredEdge | undefined, seen: ObservedEdge[]): StoredEdge {
   const { count = 0, confidence = 0, fields = [] } = known ?? {}
   const best = Math.max(...seen.map((one) => one.confidence))
   const mean = Math.round(((confidence * count + best) / (count + 1)) * 1e6) / 1e6
@@ -33,10 +35,16 @@ function added(known: StoredEdge | undefined, seen: Seen[]): StoredEdge {
   return { count: count + 1, confidence: mean, fields: counted.slice(0, limits.edgeFieldsMax) }
 }
 
-function edgesOf(lesson: Lesson): Seen[] {
+function edgesOf(lesson: Lesson): ObservedEdge[] {
   const calls = ownCalls(lesson).slice(0, limits.flowCallsMax)
   const tools = new Map(calls.map(({ id, tool }) => [id, tool]))
-  const edge = (type: EdgeType, source: Edge['source'], from: string, to: string, rest: Partial<Seen> = {}): Seen[] => {
+  const edge = (
+    type: EdgeType,
+    source: Edge['source'],
+    from: string,
+    to: string,
+    rest: Partial<ObservedEdge> = {},
+  ): ObservedEdge[] => {
     const [left, right] = [tools.get(from), tools.get(to)]
     return left === undefined || right === undefined || left === right
       ? []
@@ -53,9 +61,9 @@ function edgesOf(lesson: Lesson): Seen[] {
   return [...fed, ...declared(lesson, edge), ...followed, ...contained]
 }
 
-type MakeEdge = (type: EdgeType, source: Edge['source'], from: string, to: string) => Seen[]
+type MakeEdge = (type: EdgeType, source: Edge['source'], from: string, to: string) => ObservedEdge[]
 
-function declared({ plan, calls }: Lesson, edge: MakeEdge): Seen[] {
+function declared({ plan, calls }: Lesson, edge: MakeEdge): ObservedEdge[] {
   if (plan.kind !== 'dag') return []
   const byTask = new Map(calls.map(({ task, id }) => [task, id]))
   return plan.tasks.flatMap(({ id, dependsOn = [] }) =>

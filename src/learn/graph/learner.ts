@@ -2,7 +2,7 @@
  * Learning from one home: follows its record after the fact, a step at a time, and never on the way
  * of a call. Several processes of a home share the file; one of them makes each step.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Attention } from '#learn/attention'
 import { followPlans, noPlanner, openPlanner, type Planner, readPlanner } from '#learn/plans'
 import { AppError, homeChain, limits } from '#model'
@@ -71,7 +71,7 @@ export function openLearner({ store, enabled, log = () => {}, file, isAlone = fa
   const catchUp = async (signal?: AbortSignal, stepsMax = Number.POSITIVE_INFINITY): Promise<boolean> => {
     for (let steps = 0; steps < stepsMax && signal?.aborted !== true; steps++) {
       if (rows.position().n === store.count(homeChain) || step(folding, stepMs) === 0) return true
-      await nextTurn() // between steps this process does what it was started for
+      await yieldToEventLoop() // between steps this process does what it was started for
     }
     return false
   }

@@ -34,7 +34,7 @@ const tables = `
   PRAGMA user_version = ${learnVersion};
 `
 
-type Seen = { kind: RowKind; key: string; value: unknown; n: number | null }
+type CachedRow = { kind: RowKind; key: string; value: unknown; n: number | null }
 
 /** The open file. Rows are put within a step of the fold, and read at any time. */
 export class Rows {
@@ -43,9 +43,12 @@ export class Rows {
   readonly #put: StatementSync
   readonly #move: StatementSync
   /** Rows as this process has read or written them, while no other has moved the position. */
-  readonly #seen = Object.fromEntries(rowKinds.map((kind) => [kind, new Map()])) as Record<RowKind, Map<string, Seen>>
+  readonly #seen = Object.fromEntries(rowKinds.map((kind) => [kind, new Map()])) as Record<
+    RowKind,
+    Map<string, CachedRow>
+  >
   #seenAt = 0
-  readonly #dirty = new Set<Seen>()
+  readonly #dirty = new Set<CachedRow>()
   /** The number of the home's event that is being folded. */
   #n = 0
 
@@ -64,7 +67,7 @@ export class Rows {
   /** What was there before is not read for it. */
   put(kind: RowKind, key: string, value: object): void {
     const seen = this.#seen[kind]
-    const row: Seen = seen.get(key) ?? { kind, key, value: undefined, n: null }
+    const row: CachedRow = seen.get(key) ?? { kind, key, value: undefined, n: null }
     seen.set(key, row)
     this.#change(row, value)
   }
@@ -79,13 +82,13 @@ export class Rows {
     if (row.value !== undefined) this.#change(row, undefined)
   }
 
-  #change(row: Seen, value: unknown): void {
+  #change(row: CachedRow, value: unknown): void {
     row.value = value
     row.n = this.#n
     this.#dirty.add(row)
   }
 
-  #known(kind: RowKind, key: string): Seen {
+  #known(kind: RowKind, key: string): CachedRow {
     const found = this.#seen[kind].get(key)
     if (found !== undefined) return found
     const text = this.#get.get(kind, key)?.value

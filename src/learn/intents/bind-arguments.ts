@@ -11,7 +11,7 @@ type PastArguments = { intent: string; args: Json }
 type Bound = { args: JsonObject; missing: string[] }
 
 type Candidate = { name: string; value: Json; start: number; end: number; score: number }
-type Said = { words: string[]; start: number; end: number; value: Json }
+type PastMention = { words: string[]; start: number; end: number; value: Json }
 
 const comparedMax = 10
 const scoreMin = 0.35
@@ -45,7 +45,7 @@ export function bindArguments(
 }
 
 /** Where an earlier intent has the value of a parameter; the last place, none where it has not. */
-function saidIn({ intent, args }: PastArguments, name: string): Said[] {
+function saidIn({ intent, args }: PastArguments, name: string): PastMention[] {
   const value = isObject(args) ? args[name] : undefined
   if (typeof value !== 'string' && typeof value !== 'number') return []
   const words = wordsOf(intent.slice(0, limits.learnIntentCharactersMax))
@@ -60,7 +60,7 @@ function saidIn({ intent, args }: PastArguments, name: string): Said[] {
 
 const bare = (word: string) => plainWord(word).replace(/^[#$€@]+|[.:?!]+$/gu, '')
 
-function candidatesOf(name: string, words: string[], said: Said[], schema: Json): Candidate[] {
+function candidatesOf(name: string, words: string[], said: PastMention[], schema: Json): Candidate[] {
   const looks = new Set(said.map(({ value }) => lookOf(String(value))))
   const spans = [...said.flatMap((one) => spansByPlace(words, one)), ...spansByLook(words, looks, said)]
   const candidates = spans.flatMap(({ start, end, score }): Candidate[] => {
@@ -80,7 +80,7 @@ function candidatesOf(name: string, words: string[], said: Said[], schema: Json)
 type Span = { start: number; end: number; score: number }
 
 /** What stands between the words that stood around the earlier value. */
-function spansByPlace(words: string[], { words: earlier, start, end }: Said): Span[] {
+function spansByPlace(words: string[], { words: earlier, start, end }: PastMention): Span[] {
   const plain = earlier.map((word, at) => (at >= start && at < end ? '\0' : plainWord(word)))
   const aligned = alignWords(plain, words.map(plainWord))
   const toNew = new Map(aligned)
@@ -105,7 +105,7 @@ function isOpen(taken: ReadonlySet<number>, start: number, end: number): boolean
 }
 
 /** What looks like the earlier values, where it stands alone; and an earlier value itself. */
-function spansByLook(words: string[], looks: ReadonlySet<string>, said: Said[]): Span[] {
+function spansByLook(words: string[], looks: ReadonlySet<string>, said: PastMention[]): Span[] {
   const telling = new Set([...looks].filter((look) => look !== 'a' && look !== 'Aa'))
   const places = [...words.keys()].filter((at) => telling.has(lookOf(trim(words[at]!))))
   const names = [...words.keys()].slice(1).filter((at) => looks.has('Aa') && lookOf(trim(words[at]!)) === 'Aa')
@@ -123,7 +123,7 @@ function spansByLook(words: string[], looks: ReadonlySet<string>, said: Said[]):
 }
 
 /** Earlier values stood in quotes: so does the one in quotes here. */
-function quotedSpans(words: string[], said: Said[]): Span[] {
+function quotedSpans(words: string[], said: PastMention[]): Span[] {
   const isQuote = (word: string | undefined) => word !== undefined && /^["“”']$/u.test(word)
   const wasQuoted = said.some(({ words: earlier, start, end }) => isQuote(earlier[start - 1]) && isQuote(earlier[end]))
   const quotes = [...words.keys()].filter((at) => isQuote(words[at]))

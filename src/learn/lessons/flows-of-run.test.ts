@@ -28,10 +28,10 @@ function dice(seed: number): (sides: number) => number {
   }
 }
 
-type Made = { code: string; calls: LessonCall[]; truth: string[] }
+type MadeProgram = { code: string; calls: LessonCall[]; truth: string[] }
 
 /** A program of some calls: every value is one of three, so that equality alone says nothing. */
-function generate(seed: number): Made {
+function generate(seed: number): MadeProgram {
   const roll = dice(seed)
   const small = () => roll(3)
   const lines: string[] = []

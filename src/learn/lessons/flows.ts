@@ -82,7 +82,7 @@ export function groupsByCall(values: ArgumentValue[]): ArgumentValue[][] {
   return [...Map.groupBy(values, ({ call }) => call).values()]
 }
 
-type Known = {
+type LeavesOfResult = {
   byIdentity: Map<string, Leaf>
   texts: Leaf[]
   given: Set<string>
@@ -92,7 +92,7 @@ type Known = {
 export function argumentValuesOf({ intent, calls: all }: Trace): ArgumentValue[] {
   const calls = all.slice(0, limits.flowCallsMax)
   const results = withoutEnvelopes(calls.map(({ result }) => leavesOf(result)))
-  const known = results.map((leaves, call): Known => {
+  const known = results.map((leaves, call): LeavesOfResult => {
     const texts = leaves.filter(({ value }) => isSearchable(value))
     const given = new Set(leavesOf(calls[call]!.args).map(({ identity }) => identity))
     return { byIdentity: new Map(leaves.map((leaf) => [leaf.identity, leaf])), texts, given }
@@ -133,8 +133,8 @@ type Search = {
   path: string
   key: string
   call: number
-  known: readonly Known[]
-  said: Said
+  known: readonly LeavesOfResult[]
+  said: IntentValues
   found: ArgumentValue[]
 }
 
@@ -142,7 +142,7 @@ type Search = {
 function collectValue(search: Search): void {
   const { path, call, known, found } = search
   const value = parsed(search.value)
-  const producers = (leafIn: (known: Known) => Leaf | undefined) =>
+  const producers = (leafIn: (known: LeavesOfResult) => Leaf | undefined) =>
     known.slice(0, call).flatMap((earlier, at) => {
       const leaf = leafIn(earlier)
       return leaf === undefined ? [] : [{ call: at, leaf }]
@@ -250,10 +250,10 @@ function sharesWord(left: string, right: string): boolean {
   return tokenize(right).some((word) => words.has(word))
 }
 
-type Said = { has(value: Json): boolean }
+type IntentValues = { has(value: Json): boolean }
 
 /** Values that stand in the intent need no producer. */
-function wordsSaid(intent: string): Said {
+function wordsSaid(intent: string): IntentValues {
   const text = intent.toLowerCase()
   const numbers = new Set(
     (intent.match(/-?\d[\d,]*(?:\.\d+)?/g) ?? []).map((digits) => Number(digits.replaceAll(',', ''))),

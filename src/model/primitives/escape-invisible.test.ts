@@ -1,4 +1,4 @@
-/** Tests of text that is shown to whoever decides by it. */
+/** Tests of text that is shown to people who decide by it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { escapeInvisible } from '#model'

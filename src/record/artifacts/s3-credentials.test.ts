@@ -59,11 +59,11 @@ test('openKeys() runs the program of a profile, and shows nothing of what it pri
     })
 })
 
-type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
+type BucketRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
 
 /** What a cloud's own service would answer, by method and path; `asked` is what came. */
 async function service(t: TestContext, answers: Record<string, string>) {
-  const asked: Asked[] = []
+  const asked: BucketRequest[] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += piece

@@ -10,18 +10,18 @@ import { openSealed, sealText } from './seal.ts'
 
 test('openSealed() gives back what sealText() took, at the same place and with the same key only', () => {
   const key = randomBytes(32)
-  const box = sealText('hunter2 é', 'here', key)
-  assert.equal(openSealed(box, 'here', key), 'hunter2 é')
-  assert.equal(Buffer.from(box).includes('hunter2'), false)
-  assert.notDeepEqual(sealText('hunter2 é', 'here', key), box)
-  assert.throws(() => openSealed(box, 'there', key), { code: 'LEDGER_BROKEN' })
-  assert.throws(() => openSealed(box, 'here', randomBytes(32)), { code: 'LEDGER_BROKEN' })
-  for (const i of box.keys()) {
-    const changed = Uint8Array.from(box)
+  const ciphertext = sealText('hunter2 é', 'here', key)
+  assert.equal(openSealed(ciphertext, 'here', key), 'hunter2 é')
+  assert.equal(Buffer.from(ciphertext).includes('hunter2'), false)
+  assert.notDeepEqual(sealText('hunter2 é', 'here', key), ciphertext)
+  assert.throws(() => openSealed(ciphertext, 'there', key), { code: 'LEDGER_BROKEN' })
+  assert.throws(() => openSealed(ciphertext, 'here', randomBytes(32)), { code: 'LEDGER_BROKEN' })
+  for (const i of ciphertext.keys()) {
+    const changed = Uint8Array.from(ciphertext)
     changed[i]! ^= 1
     assert.throws(() => openSealed(changed, 'here', key), { code: 'LEDGER_BROKEN' })
   }
-  assert.throws(() => openSealed(box.subarray(0, 20), 'here', key), { code: 'LEDGER_BROKEN' })
+  assert.throws(() => openSealed(ciphertext.subarray(0, 20), 'here', key), { code: 'LEDGER_BROKEN' })
 })
 
 test("keys are made once, are their owner's only, and stay the same", (t) => {

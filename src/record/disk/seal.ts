@@ -6,7 +6,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Nonce, tag and AES-256-GCM text. `place` is authenticated: a box moved elsewhere does not open.
+ * Nonce, tag and AES-256-GCM text. `place` is authenticated: what is moved elsewhere does not open.
  */
 export function sealText(text: string, place: string, key: Uint8Array): Uint8Array {
   const nonce = randomBytes(nonceBytes)

@@ -28,8 +28,8 @@ export function openSealedFile(folder: string, name: string): SealedFile {
   const file = join(folder, `${name}.sealed`)
   return {
     read() {
-      const box = readIfThere(file)
-      return box === null ? null : openSealed(box, name, sealingKey(folder))
+      const ciphertext = readIfThere(file)
+      return ciphertext === null ? null : openSealed(ciphertext, name, sealingKey(folder))
     },
     write(text) {
       try {

@@ -52,8 +52,8 @@ function writeChain(ledger: Ledger, ask: ChainWrite): void {
   const head = appendEvents(ledger, run, before, entries)
   moveHead(ledger, ask, before, head)
   for (const id of ask.consumed) ledger.sql('DELETE FROM inbox WHERE run = ? AND id = ?').run(run, id)
-  for (const { placeholder, server, box } of ask.sealed) {
-    ledger.sql('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)').run(run, placeholder, server, box)
+  for (const { placeholder, server, ciphertext } of ask.sealed) {
+    ledger.sql('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)').run(run, placeholder, server, ciphertext)
   }
   for (const change of ask.approvals) keepApproval(ledger, run, head, change)
   if (leaves !== null && isFinished(leaves.status)) closeRun(ledger, run, head)
@@ -155,11 +155,11 @@ type Send = Extract<WriteRequest, { kind: 'send' }>
  * Under the write lock, of several who answer at once one is first; the others hear that something
  * changed.
  */
-function send(ledger: Ledger, { run, type, box, expected }: Send): 'changed' | undefined {
+function send(ledger: Ledger, { run, type, ciphertext, expected }: Send): 'changed' | undefined {
   const { status, n } = findRun(ledger, run)
   if (isFinished(status)) throw finished('answer', run)
   if (expected !== undefined && hasChanged(ledger, run, n, expected)) return 'changed'
-  ledger.sql('INSERT INTO inbox (run, type, box) VALUES (?, ?, ?)').run(run, type, box)
+  ledger.sql('INSERT INTO inbox (run, type, box) VALUES (?, ?, ?)').run(run, type, ciphertext)
   return undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Chains are read backwards: where the links do not lead to every event, nobody goes on as if they
- * did.
+ * Chains are read backwards: where the links do not lead to every event, no reader goes on as if
+ * they did.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

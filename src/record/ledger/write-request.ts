@@ -15,7 +15,7 @@ export type Entries = {
 }
 /** Lines and hashes of the first of them, good if the chain's last hash is still this one. */
 export type PrecomputedLines = { from: string; lines: string[]; hashes: string[] }
-type SealedRow = { placeholder: string; server: string; box: Uint8Array }
+type SealedRow = { placeholder: string; server: string; ciphertext: Uint8Array }
 /** For the index of approvals: one was asked for with event `n`, or it ended. */
 export type ApprovalChange = { approval: string; n: number } | { approval: string; answer: ApprovalEnd }
 /** A call that ends unanswered takes its approval along. */
@@ -46,7 +46,7 @@ export type Expected = { approval: string } | { count: number }
 export type WriteRequest =
   | ChainWrite
   | { kind: 'home'; entries: Entries }
-  | { kind: 'send'; run: string; type: InboxType; box: Uint8Array; expected?: Expected & { last: number } }
+  | { kind: 'send'; run: string; type: InboxType; ciphertext: Uint8Array; expected?: Expected & { last: number } }
   | { kind: 'take'; run: string; owner: string | null; epoch: number }
   | { kind: 'purge'; run: string; at: number; by: { who: string; from: string } }
   | { kind: 'checkpoint'; at: number }

@@ -3,7 +3,7 @@
  * sent.
  */
 import { createHmac } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { AppError, type EventBodies, type Json, limits, redactedSecret, sha256 } from '#model'
 import { findSecrets } from './find-secrets.ts'
 import { type Mapping, mapStrings } from './map-strings.ts'
@@ -17,7 +17,7 @@ export type Secrets = {
    * where it took longer than one. `kept` are placeholders that the value may hold: its maker was
    * shown them.
    */
-  hideInSlices(value: Json, from: string, kept?: Kept): Json | Promise<Json>
+  hideInSlices(value: Json, from: string, kept?: PlaceholderSet): Json | Promise<Json>
   /**
    * The value with the true secrets in it, those of them that another server than `to` gave, and
    * whether one is kept no more.
@@ -46,7 +46,10 @@ type SecretsOptions = {
 type Started = EventBodies['run.started']
 
 /** Placeholders that may stand where they stand. */
-type Kept = ReadonlySet<string>
+type PlaceholderSet = ReadonlySet<string>
+
+/** One look through a value; not the last where it found a secret that was not known. */
+type Pass = { mapping: Mapping; isLast(): boolean }
 
 type Secret = { placeholder: string; value: string; servers: string[] }
 
@@ -87,7 +90,7 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     return remember(placeholder, value, from).placeholder
   }
 
-  function hideText(text: string, from: string, known: RegExp[], kept: Kept): string {
+  function hideText(text: string, from: string, known: RegExp[], kept: PlaceholderSet): string {
     let hidden = ''
     let end = 0
     for (const [start, stop] of findSecrets(text, known)) {
@@ -101,7 +104,7 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
    * What was found by its surroundings in one place may stand in another without them: then all is
    * looked through again.
    */
-  function pass(value: Json, from: string, kept: Kept = noPlaceholders): { mapping: Mapping; isLast(): boolean } {
+  function pass(value: Json, from: string, kept: PlaceholderSet = noPlaceholders): Pass {
     seen ??= seenExpressions()
     const known = [...seen, ...expressions]
     const before = byValue.size
@@ -117,17 +120,17 @@ export function openSecrets({ patterns, known, seed, chain }: SecretsOptions): S
     }
   }
 
-  function hideInSlices(value: Json, from: string, kept?: Kept): Json | Promise<Json> {
+  function hideInSlices(value: Json, from: string, kept?: PlaceholderSet): Json | Promise<Json> {
     const began = performance.now()
     const { mapping, isLast } = pass(value, from, kept)
     if (!mapping.step(limits.sliceMs) || !isLast()) return hideLater(value, from, kept)
     return performance.now() - began < limits.sliceMs ? mapping.value() : Promise.resolve(mapping.value())
   }
 
-  async function hideLater(value: Json, from: string, kept?: Kept): Promise<Json> {
+  async function hideLater(value: Json, from: string, kept?: PlaceholderSet): Promise<Json> {
     for (;;) {
       const { mapping, isLast } = pass(value, from, kept)
-      do await turn()
+      do await yieldToEventLoop()
       while (!mapping.step(limits.sliceMs))
       if (isLast()) return mapping.value()
     }
@@ -184,15 +187,15 @@ function drawPlaceholder(seed: string, count: number): string {
 }
 
 /** What only looks like a placeholder must never become a secret on its way out. */
-function defusePlaceholders(text: string, kept: Kept): string {
+function defusePlaceholders(text: string, kept: PlaceholderSet): string {
   if (kept.size === 0) return text.replaceAll('«secret:', '« secret:')
   return text.replace(/«secret:(?:[0-9a-f]{32}»)?/g, (one) => (kept.has(one) ? one : one.replace('«', '« ')))
 }
 
-const noPlaceholders: Kept = new Set()
+const noPlaceholders: PlaceholderSet = new Set()
 
 /** The placeholders that stand in a text. */
-export function placeholdersIn(text: string): Kept {
+export function placeholdersIn(text: string): PlaceholderSet {
   return new Set(text.match(placeholderPattern))
 }
 

@@ -1,5 +1,5 @@
 /**
- * Verification for whoever asks often: it goes on where it was, starts anew in time, and never
+ * Verification that is asked for often: it goes on where it was, starts over in time, and never
  * calls good what it saw to be bad.
  */
 import assert from 'node:assert/strict'

@@ -8,8 +8,8 @@ import { knownSealingKey, openSealed, sealContext } from '#record/disk'
 import { drawnPlaceholders, placeholderSeed } from '#record/secrets'
 import { BadEvent, type ChainState, type Scope, type Walk } from './walk-events.ts'
 
-type SealedRow = { run: string; placeholder: string; server: string; box: Uint8Array }
-type InboxRow = { run: string; type: string; box: Uint8Array }
+type SealedRow = { run: string; placeholder: string; server: string; ciphertext: Uint8Array }
+type InboxRow = { run: string; type: string; ciphertext: Uint8Array }
 
 /**
  * Without the home's key it is unknown whether a sealed value opens; that its row is there can be
@@ -19,22 +19,22 @@ export function compareSealed({ database, folders, only }: Scope, { chains }: Wa
   const key = knownSealingKey(folders.keys)
   const some = only === undefined ? '' : 'WHERE run = ?'
   const of = only === undefined ? [] : [only]
-  const opened = (run: string, box: Uint8Array, place: string, what: string): string | null => {
+  const opened = (run: string, ciphertext: Uint8Array, place: string, what: string): string | null => {
     try {
-      return key && openSealed(box, place, key)
+      return key && openSealed(ciphertext, place, key)
     } catch {
       throw new BadEvent(run, chains.get(run)!.n, `${what} does not open with this home's key`)
     }
   }
-  const sealed = database.prepare(`SELECT run, placeholder, server, box FROM sealed ${some} ORDER BY run`)
-  for (const { run, placeholder, server, box } of sealed.iterate(...of) as Iterable<SealedRow>) {
+  const sealed = database.prepare(`SELECT run, placeholder, server, box AS ciphertext FROM sealed ${some} ORDER BY run`)
+  for (const { run, placeholder, server, ciphertext } of sealed.iterate(...of) as Iterable<SealedRow>) {
     refuseUnlessOpen(run, chains.get(run), 'a sealed secret')
-    opened(run, box, sealContext(run, placeholder, server), `its sealed secret ${placeholder}`)
+    opened(run, ciphertext, sealContext(run, placeholder, server), `its sealed secret ${placeholder}`)
   }
-  const inbox = database.prepare(`SELECT run, type, box FROM inbox ${some}`)
-  for (const { run, type, box } of inbox.iterate(...of) as Iterable<InboxRow>) {
+  const inbox = database.prepare(`SELECT run, type, box AS ciphertext FROM inbox ${some}`)
+  for (const { run, type, ciphertext } of inbox.iterate(...of) as Iterable<InboxRow>) {
     refuseUnlessOpen(run, chains.get(run), 'an entry of the inbox')
-    const text = opened(run, box, run, 'an entry of its inbox')
+    const text = opened(run, ciphertext, run, 'an entry of its inbox')
     if (text !== null && inboxTypeOf(JSON.parse(text)) !== type) {
       throw new BadEvent(run, chains.get(run)!.n, `an entry of its inbox says that it is a ${type}, and is not`)
     }

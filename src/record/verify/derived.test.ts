@@ -21,8 +21,8 @@ let artifact: ArtifactId
 const runs: Record<'finished' | 'keyed' | 'waiting' | 'cut' | 'purged', RunId> = {} as never
 
 /**
- * A home with a row of every kind; the runs that are open belong to nobody any more, but for one
- * whose process is gone.
+ * A home with a row of every kind; the runs that are open belong to no process any more, but for
+ * one whose process is gone.
  */
 before(async (t) => {
   const store = await openSample(t as TestContext)
@@ -91,7 +91,7 @@ async function storeArtifact(store: Store): Promise<ArtifactId> {
 let copies = 0
 
 /**
- * The verdict on a copy of the home after a change, made as someone who has the file can make it.
+ * The verdict on a copy of the home after a change, made as a person who has the file can make it.
  */
 async function after(t: TestContext, change: (database: DatabaseSync, home: string) => void, run?: RunId) {
   const home = join(temporaryFolder(t), String(copies++))
@@ -233,7 +233,7 @@ test('verify() notices a stored artifact whose bytes or card were changed, or th
   }
 })
 
-/** Appends to the home's chain as someone can who has the file and no key. */
+/** Appends to the home's chain as a person can who has the file and no key. */
 function forge(database: DatabaseSync, type: string, body: object): void {
   const head = database.prepare(`SELECT n, hash, seq FROM run WHERE run = 'home'`).get() as {
     n: number

@@ -3,7 +3,7 @@
  * should be.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type EventType, homeChain, sha256 } from '#model'
 import { artifactFault } from '#record/artifacts'
 import type { HomePaths } from '#record/disk'
@@ -122,7 +122,7 @@ export async function walkOn(walk: Walk, { database, folders, only }: Scope, vis
     Object.assign(chain, { n, hash: row[5], type, at, seq })
     walk.due = { run, n: n + 1 }
     walk.good += 1
-    if (walk.good % stride === 0) await nextTurn()
+    if (walk.good % stride === 0) await yieldToEventLoop()
   }
 }
 

@@ -130,7 +130,7 @@ test('a disk that fails under a commit here ends the store: nothing more is writ
   const store = await openStore({ home: join(temporaryFolder(t), 'home') })
   const chain = startSample(store)
   await write(chain)
-  // As SQLite says it: the kernel reports such a failure once, so nobody may try again.
+  // As SQLite says it: the kernel reports such a failure once, so it must not be tried again.
   const { run } = StatementSync.prototype
   const broken = t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...values: unknown[]) {
     if (this.sourceSQL === 'COMMIT') throw Object.assign(new Error('disk I/O error'), { errcode: 10 })

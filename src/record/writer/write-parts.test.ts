@@ -1,4 +1,4 @@
-/** Long writes go in parts: to whoever reads they are one, in one commit, or they are not there. */
+/** Long writes go in parts: to a reader they are one, in one commit, or they are not there. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

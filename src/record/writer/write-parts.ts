@@ -7,7 +7,7 @@ import { lineHash, lineText } from '#record/ledger'
 import { type PackedRequest, unpack } from './packing.ts'
 import type { Part } from './writer-protocol.ts'
 
-type Kept = Pick<Part, 'types' | 'ats' | 'bodies'> & { made: (PrecomputedLines & { at: number }) | null }
+type GatheredParts = Pick<Part, 'types' | 'ats' | 'bodies'> & { made: (PrecomputedLines & { at: number }) | null }
 
 type Parts = {
   keep(part: Part): void
@@ -18,7 +18,7 @@ type Parts = {
 }
 
 export function openParts(ledger: Ledger): Parts {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, GatheredParts>()
   const keyOf = ({ run, epoch }: { run: string; epoch: number }) => `${run} ${epoch}`
 
   function keep(part: Part): void {
@@ -36,7 +36,7 @@ export function openParts(ledger: Ledger): Parts {
    * Where the head before them is not known yet, because it waits for a commit itself, they are
    * made later.
    */
-  function start({ run, epoch, after }: Pick<Part, 'run' | 'epoch' | 'after'>): Kept['made'] {
+  function start({ run, epoch, after }: Pick<Part, 'run' | 'epoch' | 'after'>): GatheredParts['made'] {
     const head = ledger.owned.get(run)
     if (head?.epoch !== epoch || head.n !== after) return null
     return { from: head.hash, at: head.at, lines: [], hashes: [] }

@@ -5,10 +5,10 @@
 import type { Effect, Json, Tool } from '#model'
 import type { CallFacts } from './open-call.ts'
 
-type Given = Pick<CallFacts, 'args' | 'edited' | 'refused'>
+type EffectArguments = Pick<CallFacts, 'args' | 'edited' | 'refused'>
 
 /** By the arguments that are sent: those of a human or a fork where there are any. */
-export function effectOf(definition: Tool | null, { args, edited = args, refused }: Given): Effect | null {
+export function effectOf(definition: Tool | null, { args, edited = args, refused }: EffectArguments): Effect | null {
   if (definition?.effectFor === undefined || refused !== undefined) return definition?.effect ?? null
   return definition.effectFor(JSON.parse(edited) as Json)
 }

@@ -1,5 +1,5 @@
 /**
- * The bound on calls under way holds back in order, and a call that nobody wants any more takes no
+ * The bound on calls under way holds back in order, and a call that is not wanted any more takes no
  * place.
  */
 import assert from 'node:assert/strict'

@@ -9,7 +9,7 @@
  * What may have been done before is never said to be undone.
  */
 import assert from 'node:assert/strict'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import {
   AppError,
   type Effect,
@@ -31,7 +31,7 @@ import type { Hidden } from './call-result.ts'
 import { mayBeSent } from './judge-call.ts'
 import { argumentsToSend, type SendingCall } from './open-call.ts'
 
-type Made = Try | ({ outcome: 'answered' } & Hidden)
+type Attempted = Try | ({ outcome: 'answered' } & Hidden)
 
 /**
  * The call was ended before anything was sent; or policy, asked as it was about to be sent, did not
@@ -40,14 +40,14 @@ type Made = Try | ({ outcome: 'answered' } & Hidden)
 type Unsent = { outcome: 'ended' } | { outcome: 'held' }
 
 export type Outcome =
-  | Exclude<Made, { outcome: 'unknown' }>
+  | Exclude<Attempted, { outcome: 'unknown' }>
   | { outcome: 'given_up'; error: AppError }
   | { outcome: 'in_doubt' }
   | Unsent
 
 type Tries = {
   /** One try. It is on the record, durably, before a byte of it leaves. */
-  make(): Promise<Made | Unsent>
+  make(): Promise<Attempted | Unsent>
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
   now(): number
@@ -169,7 +169,7 @@ export function triesOf(call: SendingCall, context: Sending, { isOpen, isStopped
     return isOpen() ? null : { outcome: 'ended' }
   }
 
-  async function make(): Promise<Made | Unsent> {
+  async function make(): Promise<Attempted | Unsent> {
     const { id } = call
     const timeoutMs = call.timeoutMs ?? definition.timeoutMs ?? limits.callTimeoutMsDefault
     const given = argumentsToSend(call)
@@ -210,7 +210,7 @@ type Hide = (value: Json) => RawJson | Promise<RawJson>
  * Before it takes its place in the record, and a slice at a time: a large result does not block the
  * event loop.
  */
-async function redactResult(answered: Answered, hide: Hide): Promise<Made> {
+async function redactResult(answered: Answered, hide: Hide): Promise<Attempted> {
   const { value, answer, ...rest } = answered
   try {
     const hidden = { ...rest, value: await hide(value) }
@@ -226,8 +226,8 @@ function hiddenText(hidden: Json | Promise<Json>): RawJson | Promise<RawJson> {
 }
 
 async function textLater(value: Json): Promise<RawJson> {
-  await turn()
+  await yieldToEventLoop()
   const text = new RawJson(toText(value))
-  await turn()
+  await yieldToEventLoop()
   return text
 }

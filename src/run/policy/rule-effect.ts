@@ -11,7 +11,7 @@ export type LineScope = 'run' | 'always'
 export type LineEffect = { then: 'allow' | 'ask' | 'deny'; says: string }
 
 /** `covers` is what the line is about, where that is not the tool alone. */
-type Asked = { tool: string; effect: Effect; why: string; covers?: string | undefined }
+type JudgedCall = { tool: string; effect: Effect; why: string; covers?: string | undefined }
 
 /**
  * A line stands after the file's rules. So a rule about the tool without patterns leaves it without
@@ -19,7 +19,7 @@ type Asked = { tool: string; effect: Effect; why: string; covers?: string | unde
  * says asks all the same.
  */
 export function lineEffect(
-  { tool, effect, why, covers = tool }: Asked,
+  { tool, effect, why, covers = tool }: JudgedCall,
   scope: LineScope,
   permissions: PermissionSet,
   file: readonly PolicyRule[],

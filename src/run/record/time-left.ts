@@ -3,10 +3,10 @@ import { AppError, type Budget } from '#model'
 import type { Journal } from './journal.ts'
 import type { Stop } from './run-end.ts'
 
-type Left = { ms: number; stop(): Stop }
+type TimeLeft = { ms: number; stop(): Stop }
 
 /** From now, and what ends it then, whichever is nearer. */
-export function timeLeft({ started: { budget }, startedAt, spent }: Journal, now: number): Left {
+export function timeLeft({ started: { budget }, startedAt, spent }: Journal, now: number): TimeLeft {
   const { wallMs, deadlineMs } = budget
   const rest = wallMs - spent.wallMs
   const until = deadlineOf(budget, startedAt) - now

@@ -12,13 +12,13 @@ import { asTool, type CallableCapability } from './capability-calls.ts'
 type Tools = ReadonlyMap<string, Tool>
 /** Throws why a capability cannot be called. */
 type Resolve = (id: string) => CallableCapability
-type Known = Pick<Catalog, 'tool' | 'forAgents' | 'near' | 'problemOfServer'>
+type ToolSource = Pick<Catalog, 'tool' | 'forAgents' | 'near' | 'problemOfServer'>
 
 /**
  * Throws PLAN_INVALID with everything that is wrong: in the graph, with its programs, and with the
  * tools as they are now.
  */
-export async function checkPlan(tasks: unknown, catalog: Known, resolve: Resolve): Promise<void> {
+export async function checkPlan(tasks: unknown, catalog: ToolSource, resolve: Resolve): Promise<void> {
   const { problems, sound } = lookAt(tasks)
   if (!isSingleCall(sound)) {
     const tools = await toolsOf(sound, catalog)
@@ -46,7 +46,7 @@ function toolNamed({ type = 'mcp_tool', tool = '' }: DagTask): string | null {
 }
 
 /** The tools as agents see them: the problems of a plan are reported to its author. */
-async function toolsOf(tasks: DagTask[], catalog: Known): Promise<Tools> {
+async function toolsOf(tasks: DagTask[], catalog: ToolSource): Promise<Tools> {
   const ids = [...new Set(tasks.flatMap((task) => toolNamed(task) ?? []))]
   const found = await Promise.all(ids.map(async (id) => [id, await catalog.tool(id)] as const))
   return new Map(found.flatMap(([id, tool]) => (tool === undefined ? [] : [[id, catalog.forAgents(tool)]])))
@@ -63,7 +63,7 @@ function programProblems(task: DagTask): string[] {
 }
 
 /** A server that cannot be asked just now may have the tool: that is for the run to find out. */
-function toolProblems(task: DagTask, tools: Tools, catalog: Known): string[] {
+function toolProblems(task: DagTask, tools: Tools, catalog: ToolSource): string[] {
   const id = toolNamed(task)
   if (id === null) return []
   const tool = tools.get(id)

@@ -20,13 +20,13 @@ import { type Journal, parseCallId } from '#run/record'
 import { collectSeals, narrowBudget, secretsOf } from './run-started.ts'
 
 type Started = EventBodies['run.started']
-type Given = { prepared: Prepared; config: Config; sealed: SealedSecret[] }
+type ForkInput = { prepared: Prepared; config: Config; sealed: SealedSecret[] }
 
 /**
  * It begins as the run did that it leaves, with no more than is given today, and with the secrets
  * of that run that are still kept.
  */
-export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFrom'] & {}, given: Given) {
+export function forkedBody(run: RunId, origin: Journal, left: Started['forkedFrom'] & {}, given: ForkInput) {
   const { key: _, speculated: __, ...same } = origin.started
   const { prepared, config, sealed } = given
   const { seals, ...sealing } = collectSeals(sealed)

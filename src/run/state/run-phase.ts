@@ -25,12 +25,12 @@ export type RunPhase =
   | { name: 'leaving' }
   | { name: 'over' }
 
-type Known = { now: number; definition: Tool | null }
+type AtTime = { now: number; definition: Tool | null }
 
 export type RunInput =
   /** A program issued a call; or again one that the record holds without a result. */
-  | ({ kind: 'issued'; call: IssuedCall; id: string } & Known)
-  | ({ kind: 'reopened'; call: IssuedCall; recorded: RecordedCall } & Known)
+  | ({ kind: 'issued'; call: IssuedCall; id: string } & AtTime)
+  | ({ kind: 'reopened'; call: IssuedCall; recorded: RecordedCall } & AtTime)
   /** A call of the record that will not go on. */
   | { kind: 'abandoned'; recorded: RecordedCall }
   /** A program that runs as a call had ended when the replay was over. */

@@ -107,10 +107,10 @@ function isSimple(node: AnyNode): boolean {
   return [...harmless, ...others].includes(node.type) && childrenOf(node).every(isSimple)
 }
 
-type KeepsGiven = (site: CallSite) => boolean
+type IsGivenResult = (site: CallSite) => boolean
 
 /** The text from `start` to `end`, with what each call was answered in place of the call. */
-function render(source: string, start: number, end: number, sites: CallSite[], keepsGiven: KeepsGiven): string {
+function render(source: string, start: number, end: number, sites: CallSite[], keepsGiven: IsGivenResult): string {
   const inside = sites.filter(({ node }) => node.start >= start && node.end <= end)
   const outermost = inside.filter(({ node }) => !inside.some((other) => other.node !== node && holds(other.node, node)))
   let text = ''
@@ -124,7 +124,7 @@ function render(source: string, start: number, end: number, sites: CallSite[], k
 
 const holds = (outer: AnyNode, inner: AnyNode) => outer.start <= inner.start && outer.end >= inner.end
 
-function answered(source: string, site: CallSite, sites: CallSite[], keepsGiven: KeepsGiven): string {
+function answered(source: string, site: CallSite, sites: CallSite[], keepsGiven: IsGivenResult): string {
   const { node, tool, given } = site
   const name = JSON.stringify(tool)
   if (bare(node).type !== 'CallExpression') return `(($given) => $call(${name}, $given))`

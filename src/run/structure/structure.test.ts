@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { prepareProgram } from '#sandbox'
 import { type CallNode, type Structure, structureOf } from './structure.ts'
 
-type Known = Extract<Structure, { known: true }>
+type ReadStructure = Extract<Structure, { known: true }>
 
-function read(code: string): Known {
+function read(code: string): ReadStructure {
   const structure = structureOf(prepareProgram(code).source)
   assert.ok(structure.known, JSON.stringify(structure))
   return structure

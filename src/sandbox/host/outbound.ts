@@ -19,7 +19,7 @@ export type WayOut = {
 type Outbound = { folder: string; close(): void }
 
 type Destination = { host: string; port: number }
-type Asked = Destination & { head: string | null }
+type ProxyRequest = Destination & { head: string | null }
 
 /** Each `host:port` of the configuration in the form in which requests are compared with it. */
 export function parseOutbound(list: readonly string[]): string[] {
@@ -107,7 +107,7 @@ function readHead(inner: Socket): Promise<{ head: string; rest: Buffer }> {
  * For a tunnel only where to; for a plain request also what to send on: one request, as the server
  * itself wants it.
  */
-function parseHead(head: string): Asked | null {
+function parseHead(head: string): ProxyRequest | null {
   const [first = '', ...fields] = head.split('\r\n')
   const [, tunnel] = /^CONNECT (\S+) HTTP\/1\.[01]$/.exec(first) ?? []
   if (tunnel !== undefined) {

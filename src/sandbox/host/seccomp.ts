@@ -135,8 +135,8 @@ export function seccompFilter(machine: string = process.arch): Buffer | null {
 }
 
 /**
- * The filter for scripts: processes and sockets of its own namespace, none of the kernel's back
- * doors.
+ * The filter for scripts: processes and sockets of its own namespace, no calls that reach around
+ * the kernel's walls.
  */
 export function scriptFilter(machine: string = process.arch): Buffer | null {
   const namespaces: Step[] = [

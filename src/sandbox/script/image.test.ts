@@ -13,7 +13,10 @@ function temporary(t: TestContext): string {
   return folder
 }
 
-/** An archive of a root with a program that takes the rights of others, and one nobody may read. */
+/**
+ * An archive of a root with a program that takes the rights of others, and one that only root may
+ * read.
+ */
 function archiveIn(t: TestContext, folder: string): string {
   const root = temporary(t)
   for (const name of ['usr/bin', 'dev', 'etc']) mkdirSync(join(root, name), { recursive: true })

@@ -40,7 +40,7 @@ const file = 'cat >/dev/null; exec </dev/null; exec python3 "$BOX_SCRIPT"'
 /** Listens where programs look for a proxy, and carries each connection to our own socket. */
 const forwarder = `
 import os, socket, threading
-door = socket.create_server(("127.0.0.1", 3128), backlog=64)
+proxy = socket.create_server(("127.0.0.1", 3128), backlog=64)
 if os.fork(): os._exit(0)
 def carry(source, target):
     try:
@@ -48,7 +48,7 @@ def carry(source, target):
         target.shutdown(socket.SHUT_WR)
     except OSError: pass
 while True:
-    inner, _ = door.accept()
+    inner, _ = proxy.accept()
     try:
         outer = socket.socket(socket.AF_UNIX)
         outer.connect("/box/outbound/proxy")

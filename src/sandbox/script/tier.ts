@@ -36,7 +36,7 @@ type TierOptions = {
   isRetest: boolean
 }
 
-type Known = { key: string; driver: number; weaknesses: string[] }
+type TierRecord = { key: string; driver: number; weaknesses: string[] }
 
 export async function tryTier({
   factory,
@@ -118,15 +118,15 @@ async function versionOf(binary: string, digest: string): Promise<string> {
   return version ?? `sha256:${digest.slice(0, 12)}`
 }
 
-function readKnown(folder: string, tier: ScriptTier): Known | null {
+function readKnown(folder: string, tier: ScriptTier): TierRecord | null {
   const file = join(folder, `self-test-${tier}.json`)
   try {
-    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Known) : null
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as TierRecord) : null
   } catch {
     return null // half written by a crash: tried again
   }
 }
 
-function writeKnown(folder: string, tier: ScriptTier, known: Known): void {
+function writeKnown(folder: string, tier: ScriptTier, known: TierRecord): void {
   replaceFile(join(folder, `self-test-${tier}.json`), JSON.stringify(known))
 }

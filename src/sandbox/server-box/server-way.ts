@@ -89,13 +89,13 @@ function directNames(hosts: readonly string[]): Record<string, string> {
 const bridgeText = `
 const { connect, createServer } = require('node:net')
 const { spawn } = require('node:child_process')
-const door = createServer({ allowHalfOpen: true }, (inner) => {
+const proxy = createServer({ allowHalfOpen: true }, (inner) => {
   const outer = connect({ path: '/box/outbound/proxy', allowHalfOpen: true })
   const end = () => { inner.destroy(); outer.destroy() }
   inner.on('error', end).on('close', end).pipe(outer)
   outer.on('error', end).on('close', end).pipe(inner)
 })
-door.listen(${proxyPort}, '127.0.0.1', () => {
+proxy.listen(${proxyPort}, '127.0.0.1', () => {
   const [program, ...args] = process.argv.slice(1)
   const child = spawn(program, args, { stdio: 'inherit' })
   child.on('error', (error) => { console.error(error.message); process.exit(127) })

@@ -1,4 +1,4 @@
-/** What a session can reach, and what nobody else can: capabilities, models and workspaces. */
+/** What a session can reach, and what no other program can: capabilities, models and workspaces. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -40,9 +40,9 @@ const learning = async (context: Context) => (await context.record()).learning()
 
 const graphFormats = ['json', 'mermaid', 'dot', 'cytoscape'] as const
 
-type Asked = { view: string; run?: string; format: (typeof graphFormats)[number] }
+type GraphRequest = { view: string; run?: string; format: (typeof graphFormats)[number] }
 
-function read({ options }: Context): Asked {
+function read({ options }: Context): GraphRequest {
   const { run, view = run === undefined ? 'definition' : 'invocation', format = 'json' } = options
   const views = ['definition', 'invocation']
   if (!views.includes(String(view))) throw refused('--view', views)

@@ -36,19 +36,19 @@ export async function serveHttp(context: Context): Promise<number> {
   const host = typeof options.host === 'string' ? options.host : config.http.host
   const port = numberOption(options, 'port', 0, 65_535) ?? config.http.port
   const verbs = await context.verbs()
-  const { home, http: door } = config
+  const { home, http } = config
   const passthrough = passthroughOf(context)
   if (passthrough === undefined) verbs.warmUp()
   const behind = { verbs, ...(passthrough !== undefined && { passthrough }) }
-  const served = await openHttp({ ...door, ...behind, host, port, version, home, log: note })
+  const served = await openHttp({ ...http, ...behind, host, port, version, home, log: note })
   try {
     await tell(context, served)
-    await untilStopped(context, door.url ?? served.url)
+    await untilStopped(context, http.url ?? served.url)
     note('Stopping …')
     await verbs.releaseRuns()
     return exit.done
   } finally {
-    // Also where it could not begin: a door that stays open would answer for a gateway that can do
+    // Also where it could not begin: one that stays open would answer for a gateway that can do
     // nothing.
     await served.close()
   }
@@ -80,9 +80,9 @@ async function untilStopped(context: Context, url: string): Promise<void> {
 
 /** At the terminal where it is and what it needs; to a program the same as one document. */
 async function tell({ config, verbs, json, print, note }: Context, { url, token }: HttpGateway): Promise<void> {
-  const { home, http: door, expose } = config
+  const { home, http, expose } = config
   const servers = Object.keys(config.servers)
-  const at = door.url ?? url
+  const at = http.url ?? url
   const isolation = await (await verbs()).isolation()
   const answer = `${at}/approvals?token=${token}`
   note(welcome(at, home, isolation, servers.length))
@@ -91,9 +91,9 @@ async function tell({ config, verbs, json, print, note }: Context, { url, token 
   if (config.unsetVariables.length > 0) note(`  not set  ${config.unsetVariables.join(', ')}, which servers are to get`)
   const lost = expose.filter((id) => ![...servers, builtInServer].includes(splitToolId(id)!.server))
   if (lost.length > 0) note(`  expose   ${lost.join(', ')}: the configuration has no such server`)
-  if (door.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
-  if (door.auth === 'oauth')
-    note(`  oauth    every request needs a token of ${door.issuer} for ${door.audience ?? `${at}/mcp`}`)
+  if (http.auth === 'token') note(`  token    every request needs "Authorization: Bearer …", as in ${tokenFile(home)}`)
+  if (http.auth === 'oauth')
+    note(`  oauth    every request needs a token of ${http.issuer} for ${http.audience ?? `${at}/mcp`}`)
   note(`  answer   ${answer}`)
   if (json) print(JSON.stringify({ url: at, mcp: `${at}/mcp`, home, isolation, servers, answer }))
 }

@@ -1,5 +1,5 @@
 /**
- * Tests of a gateway whose configuration file changes under it, as somebody at the terminal sees
+ * Tests of a gateway whose configuration file changes under it, as a person at the terminal sees
  * it.
  */
 import assert from 'node:assert/strict'

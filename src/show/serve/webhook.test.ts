@@ -38,14 +38,14 @@ test('a webhook is told once that a question waits, signed, without the argument
   const { posted, url } = await receiver(t, [500, 204])
   const config = { policy: { permissions: 'standard', rules: [] }, approvals: { webhook: url, expireMs: 120_000 } }
   const space = workspace(t, { config })
-  const door = await serve(t, space)
+  const gateway = await serve(t, space)
   const [{ id, expiresAt }] = (await metier(space, call)).json.approvals
   await until(() => posted.length === 2)
   const [first, second] = posted as [Posted, Posted]
   assert.equal(first.body, second.body)
   const told = JSON.parse(second.body)
   assert.deepEqual([told.type, told.id, told.tool], ['approval.asked', id, 'fx:add'])
-  assert.equal(told.url, `${door.url}/approvals/${id}`)
+  assert.equal(told.url, `${gateway.url}/approvals/${id}`)
   assert.doesNotMatch(second.body, /private|token/)
   const x = Buffer.from(String(second.headers['metier-key']), 'hex').toString('base64url')
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
@@ -68,11 +68,11 @@ test('a webhook that never answers keeps no call, no answer and no stop waiting,
   const { posted, url } = await receiver(t, [null, null, null])
   const config = { policy: { permissions: 'standard', rules: [] }, approvals: { webhook: url } }
   const space = workspace(t, { config })
-  const door = await serve(t, space)
+  const gateway = await serve(t, space)
   const [{ id }] = (await metier(space, call)).json.approvals
   await until(() => posted.length === 1)
   assert.equal((await metier(space, ['approve', id])).code, 0)
   await until(() => done(space, 'add').length === 1)
-  assert.equal(await door.stop(), 0)
-  assert.doesNotMatch(door.stderr(), /hush/)
+  assert.equal(await gateway.stop(), 0)
+  assert.doesNotMatch(gateway.stderr(), /hush/)
 })

@@ -1,5 +1,5 @@
 /**
- * An entry in a file of somebody else: put in, it says what it should; taken out, no byte is
+ * An entry in a file of another program: put in, it says what it should; taken out, no byte is
  * another than before.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * A table in a TOML file of somebody else: put in, it says what it should; taken out, no byte is
+ * A table in a TOML file of another program: put in, it says what it should; taken out, no byte is
  * another than before.
  */
 import assert from 'node:assert/strict'

@@ -143,7 +143,7 @@ test('findServers() passes over ourselves, however we are written, and changes n
     npx: { command: 'npx', args: ['-y', 'metier@1.2.3', 'serve', '--stdio'] },
     windows: { command: 'C:\\tools\\metier', args: ['serve'] },
     shim: { command: 'C:\\Users\\x\\npm\\metier.cmd', args: ['serve', '--stdio'] },
-    door: { url: 'http://localhost:7420/mcp/' },
+    gateway: { url: 'http://localhost:7420/mcp/' },
     passage: { url: 'http://127.0.0.1:7420/mcp/fs' },
   }
   const files = { 'project/.mcp.json': JSON.stringify({ mcpServers: { ...ours, other: { command: 'metier-tools' } } }) }

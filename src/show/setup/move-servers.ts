@@ -14,8 +14,8 @@ import { memberOf } from './init-disabled.ts'
 
 /** A server as it stands in a file: under these keys, by this name. */
 type Moved = { keys: string[]; name: string }
-type Kept = Moved & { value: Json }
-type Move = { before: string; after: string; servers: Kept[] }
+type MovedServer = Moved & { value: Json }
+type Move = { before: string; after: string; servers: MovedServer[] }
 export type Outcome = { file: string; servers: string[]; error?: string }
 
 const keptIn = (file: string) => `${file}.metier-moved`

@@ -1,5 +1,5 @@
 /**
- * What somebody sees who does not know Métier yet: where something is wrong, a message says what,
+ * What a person sees who does not know Métier yet: where something is wrong, a message says what,
  * and what to do next.
  */
 import assert from 'node:assert/strict'

@@ -2,14 +2,14 @@
 import { basename, dirname, isAbsolute } from 'node:path'
 import type { JsonObject } from '#model'
 
-type Known = { args: string[]; env: Record<string, string> }
+type ServerCommand = { args: string[]; env: Record<string, string> }
 type Box = { write: string[] }
 
 /**
  * By package or by program; tried in test/e2e and examples with the versions of
  * scripts/mcp-servers.ts.
  */
-const known: Record<string, (server: Known) => Box> = {
+const known: Record<string, (server: ServerCommand) => Box> = {
   '@modelcontextprotocol/server-filesystem': ({ args }) => ({ write: args.filter((arg) => !arg.startsWith('-')) }),
   '@modelcontextprotocol/server-memory': ({ env }) => ({ write: folderOf(env.MEMORY_FILE_PATH) }),
   '@modelcontextprotocol/server-sequential-thinking': () => ({ write: [] }),

@@ -1,6 +1,6 @@
 /**
  * Where the parts of an answer go: the result to stdout, logs and notes to stderr, all of it whole
- * where nobody reads along.
+ * where no person reads along.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -257,8 +257,8 @@ test('decide() in the moment in which a run is put to rest: it goes on at once, 
     const answered = other.decide(question!.id, { answer: 'approved' }, caller, round % 2 === 0)
     const [{ run: id, status, result }] = await Promise.all([pending, answered])
     if (status === 'done') assert.equal(result, 1, 'who waited hears the end, whoever wrote it')
-    // An answer that is only recorded, and comes when the owner has gone, waits for whoever resumes
-    // the run.
+    // An answer that is only recorded, and comes when the owner has gone, waits for a caller who
+    // resumes the run.
     if (round % 2 === 1 && owner.store.run(id as RunId)?.status === 'approval_required')
       await other.resume(String(id), caller)
     while (other.store.run(id as RunId)?.status !== 'done') await pause(10)

@@ -37,7 +37,7 @@ export { askerOf, suggest }
 /** Who asks, and how long they wait: null waits until the run has settled. */
 export type Caller = {
   actor: Actor
-  /** Who it is, where the door tells people apart. */
+  /** Who it is, where the gateway tells people apart. */
   subject?: string
   signal?: AbortSignal
   key?: string
@@ -225,7 +225,7 @@ async function answerSettled(
   caller.signal?.addEventListener('abort', cancel, { once: true })
   const over = new AbortController()
   const waits = waitMs === null ? [] : [late(waitMs, over.signal), question(store, active, caller, over.signal)]
-  let told: Told | null = null
+  let told: AnswerOfView | null = null
   let brief: ExecuteAnswer | null = null
   const tell = (status: RunRow['status']) => {
     brief = caller.wantsRaw ? cachedRawAnswer(store, active, status) : null
@@ -245,20 +245,24 @@ async function answerSettled(
   }
 }
 
-type Told = { view: RunView; answer: RunAnswer }
+type AnswerOfView = { view: RunView; answer: RunAnswer }
 
 /**
  * What this process wrote itself, and no process adds to any more, need not be read back; it is
  * made while its end reaches the disk.
  */
-function answerTold(store: Store, { run, cachedEvents: told }: ActiveRun, status: RunRow['status']): Told | null {
+function answerTold(
+  store: Store,
+  { run, cachedEvents: told }: ActiveRun,
+  status: RunRow['status'],
+): AnswerOfView | null {
   const events = told()
   if (events === null) return null
   const view = viewOf({ run, status }, events)
   return { view, answer: answerFrom(store, view) }
 }
 
-function answerRead(store: Store, run: RunId): Told {
+function answerRead(store: Store, run: RunId): AnswerOfView {
   const view = viewRun(store, run)
   return { view, answer: answerFrom(store, view) }
 }

@@ -1,5 +1,5 @@
 /**
- * Keys of requests: the same request gets the same run, another one is refused, and nobody gets
+ * Keys of requests: the same request gets the same run, another one is refused, and no caller gets
  * another's.
  */
 import assert from 'node:assert/strict'

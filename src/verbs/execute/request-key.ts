@@ -6,13 +6,13 @@ import { AppError, type RunId, sha256 } from '#model'
 import type { Store } from '#record'
 import type { AskedRequest, Engine } from '#run'
 
-/** Who asks, where the door tells people apart. */
+/** Who asks, where the gateway tells people apart. */
 type Asker = { subject?: string }
 
 /**
- * Each subject that the door tells apart has keys of its own. Callers without one (the terminal, a
- * gateway without OAuth) share theirs: a client that repeats a request after a lost answer may come
- * by another way.
+ * Each subject that the gateway tells apart has keys of its own. Callers without one (the terminal,
+ * a gateway without OAuth) share theirs: a client that repeats a request after a lost answer may
+ * come by another way.
  */
 export function scopedKey(key: string, { subject }: Asker): string {
   return subject === undefined ? key : `${sha256(subject).slice(0, 32)} ${key}`

@@ -7,7 +7,7 @@ import { type Adviser, type Asker, type Recalled, suggestGraph, type ToolSchema,
 import { type JsonObject, limits, type Tool } from '#model'
 import type { Suggestion } from '#verbs/views'
 
-type Asked = { intent: string; args: JsonObject; asker: Asker; minConfidence: number | null }
+type SuggestRequest = { intent: string; args: JsonObject; asker: Asker; minConfidence: number | null }
 export type SuggestParts = { catalog: Catalog; adviser: Adviser }
 
 /** What is to run: the capability, its arguments, and how sure it is. */
@@ -23,7 +23,7 @@ const likenessMin = 0.35
 /** What the words of tools alone can say of a whole set of tools. */
 const wordsConfidenceMax = 0.5
 
-export async function suggest(parts: SuggestParts, asked: Asked): Promise<Suggestion | Speculation> {
+export async function suggest(parts: SuggestParts, asked: SuggestRequest): Promise<Suggestion | Speculation> {
   const { intent, args, asker, minConfidence } = asked
   const found = await parts.catalog.search({ intent, limit: limits.discoverLimitMax })
   const words = new Map(found.results.map(({ tool, score }) => [tool.id, score]))
@@ -56,7 +56,7 @@ async function toolsOf(catalog: Catalog, ids: readonly string[]): Promise<Tool[]
 
 async function capabilitySuggestion(
   parts: SuggestParts,
-  { intent, asker }: Asked,
+  { intent, asker }: SuggestRequest,
   { capability, args, missing, unmatched, uses }: Recalled,
   confidence: number,
 ): Promise<Suggestion> {
@@ -85,7 +85,7 @@ const beyond = (id: string, words: readonly string[]) =>
 
 function graphSuggestion(
   parts: SuggestParts,
-  { intent, asker, args, words }: Asked & { words: ReadonlyMap<string, number> },
+  { intent, asker, args, words }: SuggestRequest & { words: ReadonlyMap<string, number> },
   tools: Tool[],
   confidence: number,
 ): Suggestion {
@@ -110,7 +110,7 @@ function graphSuggestion(
 /** Nothing like it was asked before: the tool whose words fit best. */
 function wordsSuggestion(
   parts: SuggestParts,
-  { intent, asker, args }: Asked,
+  { intent, asker, args }: SuggestRequest,
   { results, unmatched }: Found,
 ): Suggestion {
   const best = results[0]

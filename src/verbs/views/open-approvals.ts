@@ -8,13 +8,13 @@ import type { Approval } from './answers.ts'
 import { canResume, type Gateway, livingGateways } from './gateways.ts'
 import type { CallView, RunView } from './run-view.ts'
 
-type Asked = EventBodies['approval.asked']
+type ApprovalAsked = EventBodies['approval.asked']
 
 /**
  * The open questions of a run: unanswered in the record or on the way into it, and that have not
  * expired.
  */
-export function openQuestions(store: Store, { row, calls }: RunView): { call: CallView; asked: Asked }[] {
+export function openQuestions(store: Store, { row, calls }: RunView): { call: CallView; asked: ApprovalAsked }[] {
   const waiting = calls.flatMap((call) =>
     call.approvals.filter(({ answered }) => answered === undefined).map(({ asked }) => ({ call, asked })),
   )
@@ -23,11 +23,11 @@ export function openQuestions(store: Store, { row, calls }: RunView): { call: Ca
 }
 
 /** Its answer is on its way into the chain. */
-function isSent(store: Store, run: RunId, { approval }: Asked): boolean {
+function isSent(store: Store, run: RunId, { approval }: ApprovalAsked): boolean {
   return store.inbox(run).some(({ type, body }) => type === 'approval.answered' && body.approval === approval)
 }
 
-export function isExpired({ expiresAt }: Pick<Asked, 'expiresAt'>): boolean {
+export function isExpired({ expiresAt }: Pick<ApprovalAsked, 'expiresAt'>): boolean {
   return Date.parse(expiresAt) <= Date.now()
 }
 
@@ -61,7 +61,7 @@ function approvalLine(
   store: Store,
   run: RunId,
   call: Questioned,
-  asked: Asked,
+  asked: ApprovalAsked,
   gateway: Gateway | undefined,
 ): Approval {
   return {
