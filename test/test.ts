@@ -181,7 +181,7 @@ export async function serve(
     return ended
   }
   t.after(() => stop('SIGKILL'))
-  for (let i = 0; i < 200 && child.exitCode === null; i++) {
+  for (let i = 0; i < 600 && child.exitCode === null; i++) {
     if (
       await fetch(`${url}/healthz`).then(
         (response) => response.ok,
