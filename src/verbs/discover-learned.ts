@@ -99,4 +99,4 @@ const oneLine = (text: string) =>
   text
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()
-    .slice(0, limits.discoverOtherCharactersMax)
+    .slice(0, limits.capabilityIntentCharactersMax)

@@ -54,6 +54,15 @@ test('discover() answers the whole ranking up to the limit, brief below the cut,
     results.slice(0, 3).map((result) => ['brief' in result, ...Object.keys(result).slice(0, 6)]),
     Array(3).fill([false, 'type', 'id', 'score', 'why', 'description', 'input']),
   )
+  for (const { description, output } of results.slice(1, 3)) {
+    assert(String(description).length <= limits.discoverOtherCharactersMax, 'cut, unlike that of the first')
+    assert.equal(output, undefined)
+  }
+  const whole = (await look({ schemas: true })).results.slice(1, 3)
+  assert(
+    whole.some(({ output }) => output !== undefined),
+    'what is left out is there when schemas are asked for',
+  )
   const brief = results.filter((result) => result.brief === true)
   assert(brief.length > 0)
   for (const result of brief) {
@@ -64,9 +73,9 @@ test('discover() answers the whole ranking up to the limit, brief below the cut,
   assert.deepEqual((await look({ limit: 2 })).results, results.slice(0, 2))
   const least = Number(results[1]!.score)
   assert.deepEqual((await look({ filter: { minScore: least } })).results, results.slice(0, 2))
-  const whole = results.map(({ id }) => id)
+  const order = results.map(({ id }) => id)
   assert.deepEqual(
     (await look({ filter: { minScore: 0 } })).results.map(({ id }) => id),
-    whole,
+    order,
   )
 })

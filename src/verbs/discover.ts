@@ -28,10 +28,12 @@ export async function discover(
     const told = catalog.forAgents(tool)
     const { id, effect, effects } = tool
     if (brief) return { type: 'tool', id, score, brief, description: sentenceOf(told.description) }
-    const words = wordsOf(told, schemas)
-    const description =
-      at === 0 || schemas ? words.description : shortened(words.description, limits.discoverOtherCharactersMax)
-    return { type: 'tool', id, score, why, ...words, description, effect, ...(effects && { effects: [...effects] }) }
+    const { output, ...words } = wordsOf(told, schemas)
+    const isWhole = at === 0 || schemas
+    const said = isWhole
+      ? { ...words, ...(output !== undefined && { output }) }
+      : { ...words, description: shortened(words.description, limits.discoverOtherCharactersMax) }
+    return { type: 'tool', id, score, why, ...said, effect, ...(effects && { effects: [...effects] }) }
   })
   const results = [...capabilities, ...found].sort((a, b) => b.score - a.score).slice(0, limit)
   const isFound = (results[0]?.score ?? 0) >= foundMin

@@ -21,6 +21,7 @@ test('signatureOf() writes schemas as types', () => {
     [{ type: 'array', items: string }, 'string[]'],
     [{ type: 'array', items: { enum: ['a', 1, null] } }, '("a" | 1 | null)[]'],
     [{ type: 'array' }, 'unknown[]'],
+    [{ properties: { any: {}, 'a b': {} }, required: ['any'] }, '{ any, "a b"? }'],
     [{ type: ['string', 'null'] }, 'string | null'],
     [{ const: 'x' }, '"x"'],
     [{ anyOf: [string, { type: 'number' }, string] }, 'string | number'],

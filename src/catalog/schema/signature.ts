@@ -92,7 +92,10 @@ function objectOf(place: Place, schema: Record<string, unknown>): string {
   const required = new Set(Array.isArray(schema.required) ? schema.required : [])
   const members = Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, member]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
-    return `${key}${required.has(name) ? '' : '?'}: ${typeOf(place, member)}`
+    const type = typeOf(place, member)
+    // A signature is short: of a type that it does not know it says nothing. A compiler wants one.
+    const said = type === 'unknown' && place.unionMax !== null ? '' : `: ${type}`
+    return `${key}${required.has(name) ? '' : '?'}${said}`
   })
   const others = schema.additionalProperties
   if (isObject(others)) members.push(`[key: string]: ${typeOf(place, others)}`)

@@ -12,15 +12,18 @@ import { relatedWords } from './related-words.ts'
  */
 const nearlyNamedMin = 0.98
 const namedMin = 0.995
-/** Of the words that a tool lacks, so many are said. */
-const lackingMax = 5
+/** So many are said of the words that a tool lacks, and of those that one after the first has. */
+const lackingMax = 4
+const otherMatchesMax = 3
 
 /**
  * Each word of the intent once, under the strongest field that has it: `name: read; description:
- * disk`. A synonym is said with the word that stands there: `film as movies`.
+ * disk`. A synonym is said with the word that stands there: `film as movies`. Of a tool after the
+ * first only the strongest.
  */
-export function explainFor(tool: Tool, score: number, intent: string): string {
-  const reasons = [...Map.groupBy(matchesOf(tool, intent), ({ field }) => field)].map(
+export function explainFor(tool: Tool, score: number, intent: string, isFirst: boolean): string {
+  const said = matchesOf(tool, intent).slice(0, isFirst ? undefined : otherMatchesMax)
+  const reasons = [...Map.groupBy(said, ({ field }) => field)].map(
     ([field, matches]) => `${field}: ${matches.map(({ reason }) => reason).join(', ')}`,
   )
   if (score >= nearlyNamedMin) reasons.unshift(score >= namedMin ? 'this is its name' : 'this is nearly its name')

@@ -185,7 +185,7 @@ test('search() shows the whole ranking, and of what stands below the cut only wh
   assert(results.slice(3).every(({ brief, why }) => brief && why === ''))
 })
 
-test('search() shows what may fit as unsure, and says what speaks against each', () => {
+test('search() shows what may fit as unsure, and says what speaks against the first', () => {
   const { status, results, nearest } = find('what amount of snow fell on the roof of the barn in "New York" in 2019')
   assert.deepEqual([status, results[0]?.tool.id, nearest], ['unsure', 'fx:pay', []])
   assert.equal(results[0]!.why, 'description: amount; against: nothing about snow, fell, roof, barn')

@@ -52,7 +52,9 @@ export function search(index: Index, { intent, filter = {}, limit }: Query): Fou
   const results = shown.map(({ tool, score }, at): Hit => {
     if (at >= fullMin && (statusOf(score) !== 'found' || score < cutShare * best!))
       return { tool, score, why: '', brief: true }
-    const reasons = [explainFor(tool, score, intent), status === 'found' ? '' : explainAgainst(tool, intent, purpose)]
+    const isFirst = at === 0
+    const against = isFirst && status !== 'found' ? explainAgainst(tool, intent, purpose) : ''
+    const reasons = [explainFor(tool, score, intent, isFirst), against]
     return { tool, score, why: reasons.filter(Boolean).join('; '), brief: false }
   })
   const nearest = status === 'nothing_fits' ? scored.slice(0, nearestMax).map(({ tool }) => tool.id) : []

@@ -26,12 +26,12 @@ export const catalogLimits = {
    */
   searchWindowTools: 100,
   /** Of the one sentence that is said of a tool below the cut. */
-  discoverBriefCharactersMax: 50,
+  discoverBriefCharactersMax: 32,
   /**
    * Of the descriptions after that of the first, unless whole schemas are asked for; one that is
    * asked for by its id is the first.
    */
-  discoverOtherCharactersMax: 160,
+  discoverOtherCharactersMax: 80,
   /** So long the index is built before others have their turn. */
   searchSliceMs: 5,
   /** Of each side of a change, at a terminal. */

@@ -74,6 +74,8 @@ export const learnLimits = {
   learnIntentCharactersMax: 1000,
   learnIntentStemsMax: 40,
   learnNearIntentsMax: 40,
+  /** Of the intent that a capability was made from, shown in one line. */
+  capabilityIntentCharactersMax: 160,
   /** Capabilities that discover shows beside tools. */
   capabilitiesOfferedMax: 3,
   /** Attention is judged at each so many runs, on so many held-out ones at most and at least. */
