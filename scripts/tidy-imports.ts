@@ -39,7 +39,7 @@ export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>>
   show: ['demo', 'agent', 'serve', 'setup', 'tools', 'runs', 'approvals', 'record', 'learn', 'tasks', 'text', 'cli'],
   gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
   agent: ['models'],
-  verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'input'],
+  verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'text', 'input'],
   learn: [
     'graph',
     'capabilities',

@@ -2,9 +2,9 @@
  * One run's chain in the hands of its owner: events take their place and their time at once, and
  * reach the disk together.
  */
-import assert from 'node:assert/strict'
 import {
   type AppError,
+  assert,
   type Event,
   type EventBodies,
   type EventType,

@@ -20,14 +20,7 @@ export {
 } from '#record/artifacts'
 export { homePaths, openSealedFile, publicKeyOf, readBlob, type SealedFile, signingKey, signText } from '#record/disk'
 export { blobOf, ownedByAnother, requestKeyConflict } from '#record/ledger'
-export {
-  openSecrets,
-  placeholderSeed,
-  placeholdersIn,
-  redactKnown,
-  type SealedSecret,
-  type Secrets,
-} from '#record/secrets'
+export type { SealedSecret, Secrets } from '#record/secrets'
 export type { Chain, InboxItem } from './chain.ts'
 export type { Arrival, RunRow, Stats } from './reader.ts'
 export { openStore, type Store, type StoreOptions } from './store.ts'
@@ -50,3 +43,6 @@ export const exportRun = async (...given: Parameters<typeof exporting.exportRun>
   (await import('#record/export')).exportRun(...given)
 export const restore = async (...given: Parameters<typeof restoring.restore>) =>
   (await import('./restore.ts')).restore(...given)
+
+/** Hiding and revealing secrets: for what moves a run or a server, not for who looks. */
+export const loadSecrets = () => import('#record/secrets')

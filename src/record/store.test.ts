@@ -312,7 +312,7 @@ test('suspend() gives the run up with its status, and it can be taken again', as
     await chain.suspend({ why: why as 'approval', calls: [] })
     const row = store.run(chain.run)!
     assert.deepEqual([row.status, row.owner], [status, null])
-    assert.throws(() => chain.append('call.sent', { call: '1', attempt: 1 }), assert.AssertionError)
+    assert.throws(() => chain.append('call.sent', { call: '1', attempt: 1 }), { name: 'AssertionError' })
     const again = await store.takeRun(chain.run)
     assert.deepEqual([store.run(chain.run)!.status, again.epoch], ['running', 2])
   }

@@ -1,6 +1,6 @@
 /** Moves a run that this process owns until it comes to rest, and is its handle meanwhile. */
 import { pause } from '#model'
-import { type Chain, placeholderSeed } from '#record'
+import { type Chain, loadSecrets } from '#record'
 import { mockResults, recordedResultsOf } from '#run/calls'
 import type { Mocks } from '#run/input'
 import type { Prepared } from '#run/program'
@@ -11,6 +11,8 @@ import { type EngineContext, journalOf, policyOf, programsOf } from './engine-co
 import type { ActiveRun, Live } from './engine-parts.ts'
 import { deliveriesOf, type ReadDeliveries } from './programs.ts'
 import { watchRun } from './provenance.ts'
+
+const { placeholderSeed } = await loadSecrets()
 
 /** A run that this process owns, with all that moving it takes. */
 type OwnedRun = { chain: Chain; journal: Journal; prepared: Prepared; live?: Live | undefined }

@@ -32,19 +32,11 @@ export type { Makers } from '#run/program'
 export type { Journal, Settlement } from '#run/record'
 export type { AskedPlan, AskedRequest, CallableCapability, Capabilities, RunRequest } from '#run/start'
 export type { ReplayCheck } from '#run/state'
-export {
-  type CanonicalProgram,
-  callsInFunctions,
-  canonicalOf,
-  inlineFunctions,
-  type ProgramSlice,
-  type Structure,
-  type StructureNode,
-  sliceProgram,
-  structureOf,
-} from '#run/structure'
+export type { CanonicalProgram, ProgramSlice, Structure, StructureNode } from '#run/structure'
 export type { ActiveRun, Attempt, Engine, EngineParts } from './engine-parts.ts'
 export { type MayCall, namedBy, type Preview, previewOf, type RecordedPlan } from './preview.ts'
 
 /** openEngine() and its parts. */
 export const loadEngine = () => import('./engine.ts')
+/** What is read of a program's text, with the parser that it takes. */
+export const loadStructure = () => import('#run/structure')

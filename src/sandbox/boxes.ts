@@ -2,10 +2,9 @@
  * Boxes for programs: one kept warm, more while they are needed, one program in each, taken back
  * only after a clean end.
  */
-import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { AppError, type IsolationReport, limits, type Program, type Tier, toAppError } from '#model'
+import { AppError, assert, type IsolationReport, limits, type Program, type Tier, toAppError } from '#model'
 import { findBinaries, openRatchet, ownerName, reapFolders, removeFolder, usualPath } from '#sandbox/host'
 import { prepareProgram, strippedInside, warmStripper } from '#sandbox/prepare'
 import { type Box, openBox } from './box.ts'

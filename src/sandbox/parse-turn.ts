@@ -2,9 +2,9 @@
  * A turn as the box wrote it, read strictly: a program that broke out of the engine could write
  * anything there.
  */
-import assert from 'node:assert/strict'
 import {
   AppError,
+  assert,
   type ErrorContext,
   type IssuedCall,
   isErrorCode,

@@ -1,6 +1,5 @@
 /** A program of the model, driven over a box: each message is answered by one turn, in order. */
-import assert from 'node:assert/strict'
-import { AppError, type Delivery, limits, type Program, sha256Bytes, type Turn, tracedOperations } from '#model'
+import { AppError, assert, type Delivery, limits, type Program, sha256Bytes, type Turn, tracedOperations } from '#model'
 import type { Box } from './box.ts'
 import type { BootMessage, Message } from './inside/child.ts'
 import type { MachineLimits, StartMessage } from './inside/machine.ts'

@@ -7,7 +7,7 @@ import { type Config, type DagTask, limits, toAppError } from '#model'
 import { homePaths, type Store } from '#record'
 import { loadEngine } from '#run'
 import type { GraphStore, Projection, RunSource } from '#tasks'
-import { planOf } from '#verbs/preview'
+import { planOf } from '#verbs/views'
 import { homeId } from './task-graph.ts'
 
 const { needsOf } = await loadEngine()

@@ -2,8 +2,8 @@
  * What needs the files of a home and no open store: it may be broken, gone, or not asked for. Each
  * is loaded when it is called.
  */
-import type { Config, RunId } from '#model'
-import { type Artifacts, homePaths } from '#record'
+import { type Config, homePaths, type RunId } from '#model'
+import type { Artifacts } from '#record'
 
 type Home = Pick<Config, 'home'>
 

@@ -13,6 +13,7 @@ import {
   listRuns,
   notFound,
   rawAnswerOf,
+  showRun,
   whenAnswered,
 } from '#verbs/views'
 import type { RecordVerbs, VerbsOptions } from './contract.ts'
@@ -31,10 +32,7 @@ export function openRecordVerbs(store: Store, config: Config, { log = () => {} }
     resultText: async (input) => resultText(store, input),
     answer: (run) => aboutRunNow(store, id(run), () => answerOf(store, id(run))),
     runs: (filter) => listRuns(store, filter),
-    run: async (run) => {
-      const { showRun } = await import('#verbs/preview')
-      return aboutRun(store, id(run), () => showRun(store, id(run)))
-    },
+    run: async (run) => aboutRun(store, id(run), () => showRun(store, id(run))),
     approvals: () => allApprovals(store),
     withPlannedTools: async (approvals) => {
       const { withPlannedTools } = await import('#verbs/preview')

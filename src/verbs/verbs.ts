@@ -10,21 +10,16 @@ import type { Settlement } from '#verbs/decisions'
 import type { Caller } from '#verbs/execute'
 import { type Decision, DecisionError, decisionFault, readDecision } from '#verbs/input'
 import {
-  type Approval,
   adviceLines,
   argumentsHandle,
   argumentsLine,
   argumentsText,
-  type DiscoverAnswer,
-  type ExecuteAnswer,
   lineText,
   mayCallLines,
   originLine,
   originLines,
-  type Question,
-  type ResultAnswer,
-  type RunFilter,
-} from '#verbs/views'
+} from '#verbs/text'
+import type { Approval, DiscoverAnswer, ExecuteAnswer, Question, ResultAnswer, RunFilter } from '#verbs/views'
 import type { RecordVerbs, SessionKit, SpeechListener, Verbs, VerbsOptions } from './contract.ts'
 import { issuerFetch } from './issuer-fetch.ts'
 import { exportRun, keysFolder, openArtifacts, restoreRecord, verifyRecord } from './record-files.ts'

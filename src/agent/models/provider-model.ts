@@ -2,8 +2,7 @@
  * A model behind a provider's address, spoken to by the AI SDK's language model of that provider:
  * our request in its words, its answer in ours.
  */
-import assert from 'node:assert/strict'
-import { AppError, type Json, keyVariables, type ProviderConfig } from '#model'
+import { AppError, assert, type Json, keyVariables, type ProviderConfig } from '#model'
 import { exchangeOf, type Subject, streamError } from './exchange.ts'
 import { type LanguageModel, loadProvider } from './load-provider.ts'
 import {

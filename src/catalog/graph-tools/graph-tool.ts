@@ -2,9 +2,8 @@
  * A tool of the task graph from one typed source: its documentation, its schemas, its class and the
  * codes that every use of the graph can answer with.
  */
-import assert from 'node:assert/strict'
 import type { BuiltInTool, Call, Documentation, Parts } from '#catalog/built-in'
-import type { ErrorCode, Json, JsonObject } from '#model'
+import { assert, type ErrorCode, type Json, type JsonObject } from '#model'
 import type { Caller, TaskGraph } from '#tasks'
 
 type Parameter = { name: string; schema: JsonObject; text: string; ifOmitted?: string }

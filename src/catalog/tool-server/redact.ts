@@ -1,6 +1,8 @@
 /** Takes secrets out of what a server said. */
 import { AppError, type Json, redactStrings, type Try } from '#model'
-import { redactKnown } from '#record'
+import { loadSecrets } from '#record'
+
+const { redactKnown } = await loadSecrets()
 
 export function redact<Value>(value: Value, secrets: readonly string[]): Value {
   return secrets.length === 0 ? value : redactStrings(value, (text) => redactKnown(text, secrets))

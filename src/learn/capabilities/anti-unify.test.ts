@@ -1,8 +1,10 @@
 /** Programs that differ in wording are one, and what differs in value becomes a parameter. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { canonicalOf } from '#run'
+import { loadStructure } from '#run'
 import { liftLiterals, parametersOf } from './anti-unify.ts'
+
+const { canonicalOf } = await loadStructure()
 
 const program = (id: string, extra = '') =>
   `async () => { const order = await mcp.shop.find({ id: ${id}, deep: true }); ${extra} return { order, at: 'desk' } }`

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '#model'
-import { canonicalOf } from '#run'
+import { loadStructure } from '#run'
 import { prepareProgram } from '#sandbox'
 import { argumentsOfRun, draftOf, nameFor } from './make-capability.ts'
+
+const { canonicalOf } = await loadStructure()
 
 const shaped = (intent: string, code: string, args: Json = {}) => ({
   run: intent,

@@ -18,7 +18,7 @@ import {
   sha256,
   toText,
 } from '#model'
-import { type CanonicalProgram, canonicalOf } from '#run'
+import { type CanonicalProgram, loadStructure } from '#run'
 import { prepareProgram } from '#sandbox'
 import {
   expressionOf,
@@ -31,6 +31,8 @@ import {
   parametersOf,
 } from './anti-unify.ts'
 import { slotValues } from './text-slots.ts'
+
+const { canonicalOf } = await loadStructure()
 
 /** One run as its shape has it: its literals in their order, and the arguments it was given. */
 export type ShapedRun = { run: string; intent: string; literals: Json[]; args: Json }

@@ -1,8 +1,9 @@
 /** A program as its runs are read against: its structure, and the places in it that make calls. */
 import { LruCache, limits } from '#model'
-import { callsInFunctions, inlineFunctions, loadEngine, type Structure, type StructureNode, structureOf } from '#run'
+import { loadEngine, loadStructure, type Structure, type StructureNode } from '#run'
 
 const { preparedCached } = await loadEngine()
+const { callsInFunctions, inlineFunctions, structureOf } = await loadStructure()
 
 type CallNode = Extract<StructureNode, { kind: 'call' }>
 

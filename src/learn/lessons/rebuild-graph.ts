@@ -6,12 +6,14 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { atPointer, type DagTask, isObject, type Json, type JsonObject } from '#model'
-import { type ProgramSlice, type StructureNode, sliceProgram } from '#run'
+import { loadStructure, type ProgramSlice, type StructureNode } from '#run'
 import { callsBySite } from './call-sites.ts'
 import { flowsOfRun, type RunFlow } from './flows-of-run.ts'
 import { type Lesson, type LessonCall, ownCalls } from './lesson.ts'
 import { type CallSite, programCached, type ReadProgram } from './read-program.ts'
 import { sequenceEdges } from './sequence.ts'
+
+const { sliceProgram } = await loadStructure()
 
 /** A place where a program repeats or branches, with the calls that this run made there. */
 type Turning = {

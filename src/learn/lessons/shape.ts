@@ -3,12 +3,13 @@
  * and for graphs that differ in literals. The literals stand beside it, in their order.
  */
 import { isObject, type Json, LruCache, limits, sha256, toText } from '#model'
-import { canonicalOf, loadEngine } from '#run'
+import { loadEngine, loadStructure } from '#run'
 import type { LessonPlan } from './lesson.ts'
 
 export type PlanShape = { digest: string; literals: Json[] }
 
 const { preparedCached } = await loadEngine()
+const { canonicalOf } = await loadStructure()
 
 const known = new LruCache<string, PlanShape | 'unknown'>(limits.learnShapesMax)
 

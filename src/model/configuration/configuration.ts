@@ -2,6 +2,7 @@
 export type { AwsChain } from './aws-chain.ts'
 export { awsFiles } from './aws-keys.ts'
 export * from './config.ts'
+export { type HomePaths, homePaths } from './home-paths.ts'
 export { parseJsonc } from './jsonc.ts'
 export { keyVariables } from './parse-agent.ts'
 export * from './parse-config.ts'

@@ -1,5 +1,8 @@
 /** What knows nothing of Métier: JSON and its pointers, digests, caches, semaphores, waits. */
 export { abortable, within } from './abortable.ts'
+export { assert } from './assert.ts'
+export { isDeepStrictEqual, parseArgs, stripVTControlCharacters, styleText } from './builtin.ts'
+export { crypto } from './crypto.ts'
 export * from './digest.ts'
 export { escapeInvisible } from './escape-invisible.ts'
 export * from './json.ts'

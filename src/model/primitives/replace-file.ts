@@ -1,6 +1,6 @@
 /** Replaces a file in one step: a reader sees the old content or the new one, never a part. */
-import { randomBytes } from 'node:crypto'
 import { closeSync, fchmodSync, fdatasyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { crypto } from './crypto.ts'
 
 /** `isDurable`: on disk before it has its name; the name itself is, once its folder was synced. */
 type ReplaceOptions = { mode?: number; isDurable?: boolean }
@@ -11,7 +11,7 @@ export function replaceFile(
   content: string | Uint8Array,
   { mode = 0o600, isDurable = false }: ReplaceOptions = {},
 ): void {
-  const draft = `${file}.${randomBytes(8).toString('hex')}`
+  const draft = `${file}.${crypto().randomBytes(8).toString('hex')}`
   const descriptor = openSync(draft, 'wx', 0o600)
   try {
     writeFileSync(descriptor, content)

@@ -2,7 +2,7 @@
  * The classes of effects: what a call does to the world, and so whether it may be sent again. One
  * table; configuration, search, policy and the rules of resending derive from its keys and columns.
  */
-import assert from 'node:assert/strict'
+import { assert } from '#model/primitives'
 
 type EffectClass = {
   /** A call whose outcome is unknown may be sent again. */

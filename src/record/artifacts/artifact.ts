@@ -2,8 +2,7 @@
  * Artifacts: files that are stored once, addressed by id and by digest. The seam that every driver
  * passes the same contract for.
  */
-import { createHash } from 'node:crypto'
-import { AppError, type ArtifactId, limits, newId, parseId } from '#model'
+import { AppError, type ArtifactId, crypto, limits, newId, parseId } from '#model'
 import { artifactName } from './artifact-name.ts'
 
 export type ArtifactInput = {
@@ -95,7 +94,7 @@ export function parseArtifactAddress(idOrPath: string): { id: ArtifactId; name: 
  * announced.
  */
 export async function* exactly(bytes: number, content: AsyncIterable<Uint8Array>, seen: (digest: string) => void) {
-  const hash = createHash('sha256')
+  const hash = crypto().createHash('sha256')
   let count = 0
   for await (const chunk of content) {
     count += chunk.length

@@ -3,10 +3,11 @@
  * values; what it wrote survives a power cut. Refuses changed bytes and reports every failure of
  * SQLite or the file system as an AppError.
  */
+export { type HomePaths, homePaths } from '#model'
 export { type BlobBytes, openBlob, readBlob, readBlobStart, writeBlob } from './blobs.ts'
 export { copyFile, copyFolder } from './copy-files.ts'
 export { digestOfFile, piecesOf } from './file-digest.ts'
-export { createHome, type HomePaths, homePaths, refuseHalfRestored } from './home.ts'
+export { createHome, refuseHalfRestored } from './home.ts'
 export {
   isSigned,
   knownPublicKey,

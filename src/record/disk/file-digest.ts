@@ -1,10 +1,9 @@
 /** The SHA-256 of a file, read in pieces: memory does not grow with the file. */
-import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
-import { limits } from '#model'
+import { crypto, limits } from '#model'
 
 export function digestOfFile(file: string): { bytes: number; digest: string } {
-  const hash = createHash('sha256')
+  const hash = crypto().createHash('sha256')
   let bytes = 0
   for (const piece of piecesOf(file)) {
     hash.update(piece)

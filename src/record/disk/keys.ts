@@ -2,21 +2,17 @@
  * The home's two keys: one signs checkpoints, one seals secrets. Made at the first need, readable
  * by their owner only.
  */
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  verify,
-} from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { crypto } from '#model'
 import { syncFolder } from './sync-folder.ts'
 
 export function sealingKey(folder: string): Buffer {
-  return Buffer.from(readOrCreate(join(folder, 'seal.key'), () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex')
+  return Buffer.from(
+    readOrCreate(join(folder, 'seal.key'), () => `${crypto().randomBytes(32).toString('hex')}\n`).trim(),
+    'hex',
+  )
 }
 
 /**
@@ -32,19 +28,20 @@ export function knownSealingKey(folder: string): Buffer | null {
 }
 
 export function signingKey(folder: string): KeyObject {
-  const pem = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  return createPrivateKey(readOrCreate(join(folder, 'sign.pem'), pem))
+  const pem = () =>
+    crypto().generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return crypto().createPrivateKey(readOrCreate(join(folder, 'sign.pem'), pem))
 }
 
 /** The public half as 64 hexadecimal digits. */
 export function publicKeyOf(key: KeyObject): string {
-  return Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x!, 'base64url').toString('hex')
+  return Buffer.from(crypto().createPublicKey(key).export({ format: 'jwk' }).x!, 'base64url').toString('hex')
 }
 
 /** The home's public key, or null where its keys are not at hand. */
 export function knownPublicKey(folder: string): string | null {
   try {
-    return publicKeyOf(createPrivateKey(readFileSync(join(folder, 'sign.pem'))))
+    return publicKeyOf(crypto().createPrivateKey(readFileSync(join(folder, 'sign.pem'))))
   } catch {
     return null
   }
@@ -55,14 +52,14 @@ export function signText(text: string, key: KeyObject): string {
 }
 
 export function signBytes(bytes: Uint8Array, key: KeyObject): Buffer {
-  return sign(null, bytes, key)
+  return crypto().sign(null, bytes, key)
 }
 
 export function isSigned(text: string, signature: string, publicKey: string): boolean {
   try {
     const x = Buffer.from(publicKey, 'hex').toString('base64url')
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    return verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'))
+    const key = crypto().createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+    return crypto().verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'))
   } catch {
     return false
   }
@@ -75,7 +72,7 @@ function readOrCreate(file: string, make: () => string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  const draft = `${file}.${randomBytes(8).toString('hex')}`
+  const draft = `${file}.${crypto().randomBytes(8).toString('hex')}`
   writeFileSync(draft, make(), { mode: 0o600, flush: true })
   try {
     linkSync(draft, file)

@@ -1,6 +1,5 @@
 /** Sealing: a text that only this home can read again, bound to the place it belongs to. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { AppError } from '#model'
+import { AppError, crypto } from '#model'
 
 const nonceBytes = 12
 const tagBytes = 16
@@ -9,8 +8,8 @@ const tagBytes = 16
  * Nonce, tag and AES-256-GCM text. `place` is authenticated: what is moved elsewhere does not open.
  */
 export function sealText(text: string, place: string, key: Uint8Array): Uint8Array {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  const nonce = crypto().randomBytes(nonceBytes)
+  const cipher = crypto().createCipheriv('aes-256-gcm', key, nonce)
   cipher.setAAD(Buffer.from(place))
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Uint8Array.from(Buffer.concat([nonce, cipher.getAuthTag(), sealed]))
@@ -18,7 +17,9 @@ export function sealText(text: string, place: string, key: Uint8Array): Uint8Arr
 
 export function openSealed(sealed: Uint8Array, place: string, key: Uint8Array): string {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    const decipher = crypto().createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
     decipher.setAAD(Buffer.from(place))
     decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
     return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8')

@@ -2,7 +2,7 @@
  * A tar archive as a stream of bytes: ustar headers, and a pax record before each path that does
  * not fit into one.
  */
-import assert from 'node:assert/strict'
+import { assert } from '#model'
 
 /**
  * A folder has a path that ends in "/", and no content. The content must have exactly the announced

@@ -52,5 +52,5 @@ test('bodyText() refuses a value that no blob may hold, and raw text with a line
     () => bodyText({ huge }),
     (error) => error instanceof AppError && error.code === 'RESULT_TOO_LARGE',
   )
-  assert.throws(() => bodyText({ raw: new RawJson('{\n}') }), assert.AssertionError)
+  assert.throws(() => bodyText({ raw: new RawJson('{\n}') }), { name: 'AssertionError' })
 })

@@ -1,6 +1,5 @@
 /** An event as exact bytes: its line, its hash, and what of it is too large to stand in it. */
-import assert from 'node:assert/strict'
-import { AppError, type BlobReference, isObject, limits, RawJson, sha256, toText } from '#model'
+import { AppError, assert, type BlobReference, isObject, limits, RawJson, sha256, toText } from '#model'
 import type { BlobBytes } from '#record/disk'
 
 export const firstHash = '0'.repeat(64)

@@ -2,9 +2,8 @@
  * Secrets of one run: hidden behind placeholders before anything is recorded, put back as a call is
  * sent.
  */
-import { createHmac } from 'node:crypto'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { AppError, type EventBodies, type Json, limits, redactedSecret, sha256 } from '#model'
+import { AppError, crypto, type EventBodies, type Json, limits, redactedSecret, sha256 } from '#model'
 import { findSecrets } from './find-secrets.ts'
 import { type Mapping, mapStrings } from './map-strings.ts'
 import { secretExpressions } from './secret-encodings.ts'
@@ -182,7 +181,7 @@ export function redactKnown(text: string, known: readonly string[]): string {
 }
 
 function drawPlaceholder(seed: string, count: number): string {
-  const digest = createHmac('sha256', Buffer.from(seed, 'hex')).update(`secret ${count}`).digest('hex')
+  const digest = crypto().createHmac('sha256', Buffer.from(seed, 'hex')).update(`secret ${count}`).digest('hex')
   return `«secret:${digest.slice(0, 32)}»`
 }
 

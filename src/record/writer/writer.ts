@@ -3,7 +3,7 @@
  * writer thread; answers are promises.
  */
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { type AppError, fromErrorData, limits } from '#model'
 import { storeError } from '#record/disk'
 import type { Ack, Request, WriteRequest } from '#record/ledger'
@@ -51,7 +51,7 @@ export function openWriter(data: WriterData, onCheckpointDue: () => void): Write
   let isRested = true
 
   function startThread(): Worker {
-    const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data })
+    const thread = newThread(data)
     thread.on('message', (reply: Reply) => {
       if (Array.isArray(reply)) for (const ack of reply) settle(ack)
       else if (reply !== 'checkpoint is due') acquireRight(reply)
@@ -192,4 +192,10 @@ export function openWriter(data: WriterData, onCheckpointDue: () => void): Write
       await once(worker, 'exit')
     },
   }
+}
+
+/** Threads are loaded with the first of them: a command that only looks starts none. */
+function newThread(workerData: WriterData): Worker {
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
+  return new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData })
 }

@@ -8,10 +8,10 @@
  *
  * What may have been done before is never said to be undone.
  */
-import assert from 'node:assert/strict'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import {
   AppError,
+  assert,
   type Effect,
   isBuiltIn,
   type Json,
@@ -25,11 +25,13 @@ import {
   toText,
   traceparentOf,
 } from '#model'
-import { placeholdersIn } from '#record'
+import { loadSecrets } from '#record'
 import type { CallContext } from './call-context.ts'
 import type { Hidden } from './call-result.ts'
 import { mayBeSent } from './judge-call.ts'
 import { argumentsToSend, type SendingCall } from './open-call.ts'
+
+const { placeholdersIn } = await loadSecrets()
 
 type Attempted = Try | ({ outcome: 'answered' } & Hidden)
 

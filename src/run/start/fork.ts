@@ -13,11 +13,13 @@ import {
   splitToolId,
   toText,
 } from '#model'
-import { type Chain, placeholderSeed, type SealedSecret } from '#record'
+import { type Chain, loadSecrets, type SealedSecret } from '#record'
 import { narrower } from '#run/policy'
 import type { Prepared } from '#run/program'
 import { type Journal, parseCallId } from '#run/record'
 import { collectSeals, narrowBudget, secretsOf } from './run-started.ts'
+
+const { placeholderSeed } = await loadSecrets()
 
 type Started = EventBodies['run.started']
 type ForkInput = { prepared: Prepared; config: Config; sealed: SealedSecret[] }

@@ -15,11 +15,13 @@ import {
   type Plan,
   toText,
 } from '#model'
-import { type Chain, openSecrets, type SealedSecret, type Secrets } from '#record'
+import { type Chain, loadSecrets, type SealedSecret, type Secrets } from '#record'
 import { mockedArguments } from '#run/calls'
 import type { Mocks } from '#run/input'
 import { narrower } from '#run/policy'
 import type { Prepared } from '#run/program'
+
+const { openSecrets } = await loadSecrets()
 
 /** What is to run: a plan, or a capability that becomes one. */
 export type AskedPlan = Plan | { kind: 'capability'; id: string }

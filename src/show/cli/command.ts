@@ -1,6 +1,6 @@
 /** What a command of the terminal is: its words, its options, and what it gets to do its work. */
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { type AppError, type Config, nearNames } from '#model'
+import type { ParseArgsOptionsConfig } from 'node:util'
+import { type AppError, type Config, nearNames, parseArgs } from '#model'
 import type { Caller, RecordVerbs, Verbs, VerbsOptions } from '#verbs'
 import type { Terminal } from './terminal.ts'
 
@@ -137,7 +137,11 @@ function noSuchCommand([one = '', two]: readonly string[], names: readonly strin
 
 function read(argv: readonly string[], command: Command) {
   try {
-    return parseArgs({ args: [...argv], options: { ...globalOptions, ...command.options }, allowPositionals: true })
+    return parseArgs({
+      args: [...argv],
+      options: { ...globalOptions, ...command.options },
+      allowPositionals: true,
+    })
   } catch (error) {
     const [, option] = /^Unknown option '([^']+)'/.exec((error as Error).message) ?? []
     const [line] = (error as Error).message.split('\n')

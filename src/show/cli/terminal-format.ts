@@ -1,6 +1,5 @@
 /** How things look at a terminal: tables, times, and the few lines that say how a run went. */
-import { stripVTControlCharacters, styleText } from 'node:util'
-import { escapeInvisible, type IsolationReport, type JsonObject } from '#model'
+import { escapeInvisible, type IsolationReport, type JsonObject, stripVTControlCharacters, styleText } from '#model'
 
 export const strong = (text: string) => styleText('bold', text)
 export const faint = (text: string) => styleText('dim', text)

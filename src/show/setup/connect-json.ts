@@ -3,8 +3,7 @@
  * else stays as it is written, comments, commas and line ends included, and what was put in comes
  * out without a trace.
  */
-import { isDeepStrictEqual } from 'node:util'
-import { isObject, type Json, type JsonObject, parseJsonc } from '#model'
+import { isDeepStrictEqual, isObject, type Json, type JsonObject, parseJsonc } from '#model'
 
 type Member = {
   key: string

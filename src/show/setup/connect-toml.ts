@@ -2,8 +2,7 @@
  * Puts one table into a TOML file of another program and takes it out again, as text: everything
  * else stays as it is written.
  */
-import { isDeepStrictEqual } from 'node:util'
-import { isObject, type Json, type JsonObject } from '#model'
+import { isDeepStrictEqual, isObject, type Json, type JsonObject } from '#model'
 import { parseToml } from './init-toml.ts'
 
 /**

@@ -4,8 +4,7 @@
  * comes back byte for byte; else the servers do.
  */
 import { existsSync, rmSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
-import { isObject, type Json, type JsonObject, parseJsonc } from '#model'
+import { isDeepStrictEqual, isObject, type Json, type JsonObject, parseJsonc } from '#model'
 import { readText, writeText } from './connect-file.ts'
 import type { Host } from './connect-hosts.ts'
 import { withEntry, withoutEntry } from './connect-json.ts'

@@ -1,9 +1,9 @@
 /** What a run may call, beside an answer in which a human or a model has to judge it. */
 import type { Catalog } from '#catalog'
-import { type Config, limits, type Plan, type RunId } from '#model'
+import { type Config, limits, type RunId } from '#model'
 import type { Store } from '#record'
-import { namedBy, narrower, previewOf, type RecordedPlan, standingRules } from '#run'
-import type { Approval, Question, RunAnswer, RunView } from '#verbs/views'
+import { namedBy, narrower, previewOf, standingRules } from '#run'
+import { type Approval, planOf, type Question, type RunAnswer, type RunView } from '#verbs/views'
 import { effectsOfRules } from './written-line.ts'
 
 type Parts = { store: Store; catalog: Catalog; policy: Config['policy'] }
@@ -40,11 +40,4 @@ export async function withPlannedTools(
     return { ...question, intent, ...(await namedBy(planOf(store.value(plan)))), lines }
   })
   return Promise.all(whole)
-}
-
-/** A plan from its place in the record, with the digest of the program that it became. */
-export function planOf(recorded: unknown): RecordedPlan {
-  const { kind, source, digest } = recorded as { kind: Plan['kind']; source: unknown; digest: string }
-  const member = { code: 'code', dag: 'tasks', agent: 'agent' }[kind]
-  return { plan: { kind, [member]: source } as Plan, digest }
 }

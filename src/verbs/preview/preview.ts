@@ -1,4 +1,3 @@
 /** What a plan may call, before it runs, and the rule that a decision writes: the policy's side. */
-export { planOf, withPlannedTools, withPreview } from './plan-preview.ts'
-export { showRun } from './show-run.ts'
+export { withPlannedTools, withPreview } from './plan-preview.ts'
 export { writtenRule } from './written-line.ts'

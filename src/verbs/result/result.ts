@@ -2,9 +2,9 @@
 import { AppError, fromErrorData, limits, parseId, type RunId, type Stored } from '#model'
 import { blobOf, homePaths, type Store } from '#record'
 import { missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
-import { aboutRun, aboutRunNow, argumentsSuffix, type ResultAnswer, type RunView, viewRun } from '#verbs/views'
+import { argumentsSuffix } from '#verbs/text'
+import { aboutRun, aboutRunNow, type ResultAnswer, type RunView, viewRun } from '#verbs/views'
 import { type Format, type Paged, pageOf, partText, type Wanted } from './page.ts'
-import { pageInThread } from './page-in-thread.ts'
 
 export async function result(store: Store, input: unknown): Promise<ResultAnswer> {
   const asked = readInput(input)
@@ -40,11 +40,14 @@ type Member = Stored<unknown> | null
  * A large result is read, checked and cut by another thread, one at a time: no other request waits
  * for it.
  */
-function pageOfMember(store: Store, member: Member, wanted: Wanted): Paged | Promise<Paged> {
+async function pageOfMember(store: Store, member: Member, wanted: Wanted): Promise<Paged> {
   if (member === null) return pageOf('null', wanted)
   const blob = blobOf(member)
   if (blob === null) return pageOf(store.text(member), wanted)
-  if (blob.bytes > limits.resultHereBytesMax) return pageInThread(homePaths(store.home).blobs, blob, wanted)
+  if (blob.bytes > limits.resultHereBytesMax) {
+    const { pageInThread } = await import('./page-in-thread.ts')
+    return pageInThread(homePaths(store.home).blobs, blob, wanted)
+  }
   return pageOf(store.text(member), wanted, blob.$blob)
 }
 

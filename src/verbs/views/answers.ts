@@ -53,7 +53,7 @@ type MayCall = {
 }
 
 /** What a plan may call; not `isWhole`: others too, which only the run can tell. */
-export type PlanPreview = { mayCall: MayCall[]; isWhole: boolean; unread?: string }
+type PlanPreview = { mayCall: MayCall[]; isWhole: boolean; unread?: string }
 
 /** An approval as it is shown to a person who judges it. */
 export type Question = Approval &

@@ -15,7 +15,7 @@ import {
   toText,
 } from '#model'
 import type { Store } from '#record'
-import { answerLogs } from './answer-logs.ts'
+import { answerLogs } from '#verbs/text'
 import type { ErrorAnswer, RunAnswer } from './answers.ts'
 import { approvalsOf } from './open-approvals.ts'
 import { type CallView, type RunView, viewRun } from './run-view.ts'

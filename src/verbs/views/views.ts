@@ -3,7 +3,6 @@
  * for them.
  */
 export { aboutRun, aboutRunNow } from './about-run.ts'
-export { lineText } from './answer-logs.ts'
 export type {
   Approval,
   DiscoverAnswer,
@@ -18,12 +17,12 @@ export type {
   RunAnswer,
   Suggestion,
 } from './answers.ts'
-export { argumentsHandle, argumentsSuffix } from './arguments-handle.ts'
 export { announce, canResume, livingGateways } from './gateways.ts'
 export { listRuns, type RunFilter } from './list-runs.ts'
 export { allApprovals, isExpired } from './open-approvals.ts'
-export { adviceLines, argumentsLine, argumentsText, mayCallLines, originLine, originLines } from './question.ts'
+export { planOf } from './plan-of.ts'
 export { cachedRawAnswer, rawAnswerOf } from './raw-answer.ts'
 export { answerFrom, answerOf } from './run-answer.ts'
 export { type CallView, notFound, type RunView, viewOf, viewRun } from './run-view.ts'
+export { showRun } from './show-run.ts'
 export { asksSomethingNew, until, whenAnswered } from './wait.ts'

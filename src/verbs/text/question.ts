@@ -3,7 +3,11 @@
  * why it is asked.
  */
 import { type ArgumentOrigin, effectUnknown, escapeInvisible, limits, splitToolId } from '#model'
-import type { PlanPreview, Question } from './answers.ts'
+
+/** What of a question is shown here. */
+type Question = { tool: string; args: unknown; why: string; from?: ArgumentOrigin[] | null }
+type MayCall = { tool: string; lines: readonly number[]; then?: unknown; danger?: unknown }
+type PlanPreview = { mayCall: readonly MayCall[]; isWhole: boolean; unread?: string }
 
 /**
  * Arguments are an agent's words: shown as JSON, without anything that could hide or turn around a

@@ -1,9 +1,8 @@
-/** `run show`: a run with its plan, what that may call, and its calls. */
+/** `run show`: a run with its plan, its calls and, until it is finished, what its plan may call. */
 import type { JsonObject, RunId } from '#model'
 import type { Store } from '#record'
-import { namedBy } from '#run'
-import { viewRun } from '#verbs/views'
-import { planOf } from './plan-preview.ts'
+import { planOf } from './plan-of.ts'
+import { viewRun } from './run-view.ts'
 
 /** The plan and every call with arguments, value, times and approvals. */
 export async function showRun(store: Store, run: RunId): Promise<JsonObject> {
@@ -36,7 +35,13 @@ export async function showRun(store: Store, run: RunId): Promise<JsonObject> {
     end === undefined
       ? {}
       : { ms: end.ms, ...(end.result !== undefined ? { result: store.value(end.result) } : { error: end.error }) }
-  const named = await namedBy(planOf(plan))
+  const named = end === undefined ? await namedIn(plan) : {}
   const args = store.value(started.args)
   return { ...head, plan, ...named, args, calls, traced, logs, ...outcome } as JsonObject
+}
+
+/** A program is read for it, which takes longer than all else of the answer. */
+async function namedIn(plan: unknown) {
+  const { namedBy } = await import('#run')
+  return namedBy(planOf(plan))
 }
