@@ -2,18 +2,21 @@
  * Two sessions of the agent, one of each protocol, with a model whose answers are written below:
  * each answers a question about a file by a script that it writes itself.
  *
- *   node examples/agent.ts
+ *   node examples/agent.ts [FOLDER]
  *
- * It checks itself, and says what it saw.
+ * It checks itself, and says what it saw. In FOLDER, a new one, both sessions are left to be looked
+ * at: the project with its scripts, outputs, ledger, manifests and transcript, and a page of each.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 const metier = join(dirname(import.meta.dirname), 'bin', 'metier')
-const folder = mkdtempSync(join(tmpdir(), 'metier-agent-'))
+const [kept] = process.argv.slice(2)
+const folder = kept === undefined ? mkdtempSync(join(tmpdir(), 'metier-agent-')) : resolve(kept)
+if (kept !== undefined) mkdirSync(folder)
 const project = join(folder, 'project')
 mkdirSync(project)
 writeFileSync(join(project, 'orders.csv'), 'id,total\n1,19\n2,23\n')
@@ -74,10 +77,22 @@ try {
   audit(second.session)
   console.log(`3 an auditor that knows only the two specifications finds ${links.length} links from goal to result`)
 
-  writeFileSync(join(project, 'report.md'), '# Orders\n\nThe total is 43.\n')
+  const report = readFileSync(join(project, 'report.md'), 'utf8')
+  writeFileSync(join(project, 'report.md'), report.replace('42', '43'))
   assert.throws(() => run('session', 'verify', first.session), { status: 7 })
   assert.throws(() => audit(first.session), { status: 7 })
+  writeFileSync(join(project, 'report.md'), report)
   console.log('4 both verify; a changed byte in report.md is noticed')
+
+  for (const [name, { session }] of Object.entries({ rebound: first, 'glass-box': second })) {
+    const archive = join(folder, `${name}.tar.gz`)
+    run('session', 'export', session, '-o', archive)
+    mkdirSync(join(folder, name))
+    execFileSync('tar', ['xzf', archive, '-C', join(folder, name)])
+    assert.match(readFileSync(join(folder, name, 'session.html'), 'utf8'), /<h1>What do the orders come to\?<\/h1>/)
+  }
+  const where = kept === undefined ? '' : `: open ${join(kept, 'rebound', 'session.html')}`
+  console.log(`5 each is exported, with a page to read${where}`)
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  if (kept === undefined) rmSync(folder, { recursive: true, force: true })
 }

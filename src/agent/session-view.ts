@@ -104,7 +104,8 @@ function hear(view: SessionView, asked: Issued, event: Event<'call.resolved'>, t
     void view.said.push({ at, step, role, text: said, does, ...more })
   if (!body.ok) {
     const problem = `${tool}: ${body.error?.code} ${body.error?.message}`
-    return say('system', problem, problem)
+    // Without an answer a session ends, and its end says why.
+    return say('system', problem, tool.startsWith('model:') ? `no answer: ${body.error?.code}` : problem)
   }
   const value = JSON.parse(text(body.value!)) as JsonObject
   if (tool.startsWith('model:')) {

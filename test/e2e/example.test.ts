@@ -46,5 +46,5 @@ test('examples/agent.ts: a session of each protocol, whose books verify until a 
   skip: whyNot('os'),
 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'examples', 'agent.ts')])
-  assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4'], stdout)
+  assert.deepEqual(stdout.match(/^\d/gm), ['1', '2', '3', '4', '5'], stdout)
 })

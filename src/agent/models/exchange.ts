@@ -38,7 +38,7 @@ function connectionError(subject: Subject, thrown: unknown): AppError {
   const code = causeCode(thrown)
   const outcome = unconnected.test(code) ? 'not_sent' : 'unknown'
   const what = outcome === 'not_sent' ? 'cannot be reached' : 'cut the connection'
-  const reason = quoted(subject, code || (thrown instanceof Error ? thrown.message : String(thrown)))
+  const reason = quoted(subject, code || rootMessage(thrown))
   const next = outcome === 'not_sent' ? '. Is it running, and is its address right?' : ''
   return new ModelError(outcome, 'UPSTREAM_UNREACHABLE', `The provider of "${model}" ${what}: ${reason}${next}`, {
     model,
@@ -49,6 +49,13 @@ function causeCode(thrown: unknown): string {
   for (let error = thrown; error instanceof Error; error = error.cause)
     if ('code' in error && typeof error.code === 'string') return error.code
   return ''
+}
+
+/** `fetch` says no more than that it failed; what it wraps says why. */
+function rootMessage(thrown: unknown): string {
+  let error = thrown
+  while (error instanceof Error && error.cause instanceof Error) error = error.cause
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** What a status means; of a full window the caller makes an answer. */
