@@ -86,8 +86,8 @@ export async function openBench(catalog: Catalog, home = homeFolder()): Promise<
   return { store, boxes, engine, close }
 }
 
-export async function runToEnd({ engine }: Bench, plan: Plan): Promise<RunId> {
-  const { run, settled } = await engine.start({ plan, intent: null, args: {}, actor: { kind: 'cli', name: 'bench' } })
+export async function runToEnd({ engine }: Bench, plan: Plan, intent: string | null = null): Promise<RunId> {
+  const { run, settled } = await engine.start({ plan, intent, args: {}, actor: { kind: 'cli', name: 'bench' } })
   const settlement = await settled
   if (settlement !== 'done') throw new Error(`run ${run} is ${settlement}`)
   return run

@@ -6,7 +6,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Attention, AttentionReport } from '#learn/attention'
-import type { Capability } from '#learn/capabilities'
+import { type Capability, withoutValues } from '#learn/capabilities'
 import { type Edge, type Example, type Knowledge, type PastRun, unjudged } from '#learn/graph'
 import {
   bindArguments,
@@ -248,9 +248,10 @@ export class Adviser {
   #offersOf(known: Knowledge, asker: Asker): Offers {
     const isOffered = ({ status, subject, servers }: Capability) =>
       status === 'verified' && this.#isVisible(asker, subject) && servers.every((server) => asker.servers.has(server))
+    const asSeen = (one: Capability) => (one.subject === asker.subject ? one : withoutValues(one))
     const views = this.#offers.get(known) ?? new Map<string, Offers>()
     const key = keyOf(asker)
-    const found = views.get(key) ?? makeOffers(known, newestOf(known, isOffered))
+    const found = views.get(key) ?? makeOffers(known, newestOf(known, isOffered).map(asSeen))
     this.#offers.set(known, views.set(key, found))
     return found
   }

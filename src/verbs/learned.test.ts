@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { caller, done, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
+import type { Caller } from '#verbs'
 
 const addCode = 'return await mcp.fx.add({ key: args.key, by: args.by })'
 const parameters = schemaOf({ key: { type: 'string' }, by: { type: 'number' } })
@@ -47,6 +48,46 @@ test('discover() offers verified capabilities whose servers are there, and ranks
   assert.ok(after.results.some(({ type }) => type === 'capability'))
   const tools = await verbs.discover({ intent: 'apples into the basket', filter: { type: 'tool' } }, caller)
   assert.ok(tools.results.every(({ type }) => type === 'tool'))
+})
+
+test('what a subject taught is offered to it alone; shared, it is offered without its values', async (t) => {
+  const properties = { key: { type: 'string', default: 'rubies of Ada' }, by: { type: 'number' } }
+  const more = { intent: 'put 1 more rubies of Ada into the safe', subject: 'ada', servers: ['fx'] }
+  const of = (subject: string): Caller => ({ ...caller, subject, actor: { kind: 'mcp', name: 'host' } })
+  const [ada, bob] = [of('ada'), of('bob')]
+  const opened = async (shared: boolean) => {
+    const verbs = await openSpace(workspace(t, { config: { learn: { shared } } }))
+    const tools = { 'fx:add': 'x' }
+    await teach(verbs.store, 'fill_safe', addCode, {
+      ...more,
+      parametersSchema: schemaOf(properties),
+      tools,
+      effect: 'unsafe',
+    })
+    const find = async (asking: Caller) => {
+      const { results } = await verbs.discover({ intent: 'fill the safe', filter: { type: 'capability' } }, asking)
+      return results.find(({ id }) => id === 'cap:fill_safe')
+    }
+    for (let look = 0; look < 100 && (await find(ada)) === undefined; look++) await pause(100)
+    const plan = { type: 'capability', id: 'cap:fill_safe' } as const
+    const use = async (asking: Caller) => {
+      const answer = verbs.execute({ intent: 'fill the safe', implementation: plan, args: { by: 1 } }, asking)
+      return answer.then(
+        ({ status }) => status,
+        ({ code }) => code,
+      )
+    }
+    return { find, use }
+  }
+  const apart = await opened(false)
+  assert.match(JSON.stringify(await apart.find(ada)), /rubies of Ada/)
+  assert.equal(await apart.find(bob), undefined)
+  assert.deepEqual([await apart.use(bob), await apart.use(ada)], ['TOOL_NOT_FOUND', 'done'])
+  const together = await opened(true)
+  const seen = await together.find(bob)
+  assert.match(JSON.stringify(seen), /fx\.add/)
+  assert.doesNotMatch(JSON.stringify(seen), /Ada/)
+  assert.deepEqual([await together.use(bob), await together.use(ada)], ['MISSING_REQUIRED_PARAM', 'done'])
 })
 
 test('execute() of an intent alone suggests, and runs what is sure enough only where that is configured', async (t) => {

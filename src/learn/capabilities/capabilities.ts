@@ -23,3 +23,4 @@ export {
 } from './decide-capabilities.ts'
 export { argumentsOfRun, fixedPlaces, shapeOfSource } from './make-capability.ts'
 export { type HomeCapabilities, openCapabilities } from './open-capabilities.ts'
+export { withoutValues } from './shared-capability.ts'

@@ -22,6 +22,7 @@ import {
   idOf,
   isUsable,
 } from './capability-status.ts'
+import { withoutValues } from './shared-capability.ts'
 
 export type HomeCapabilities = Capabilities & {
   /** The same with what was forgotten, which is not learned again. */
@@ -30,17 +31,20 @@ export type HomeCapabilities = Capabilities & {
   all(): Capability[]
 }
 
-/** `isShared`: people whom the gateway tells apart use what was learned from each other's runs. */
+/**
+ * `isShared`: people whom the gateway tells apart use what was learned from each other's runs,
+ * without its values.
+ */
 export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShared: () => boolean): HomeCapabilities {
   const read = openTable(store)
   const all = () => [...read().values()].filter(({ status }) => status !== 'forgotten')
-  const mayUse = ({ subject }: Capability, { kind, subject: asking }: Actor) =>
-    subject === (asking ?? null) || isShared() || kind === 'cli' || kind === 'learn'
+  const isOwn = ({ subject }: Capability, { kind, subject: asking }: Actor) =>
+    subject === (asking ?? null) || kind === 'cli' || kind === 'learn'
   return {
     all,
     versions: () => [...read().values()],
     resolve(id, actor) {
-      const own = all().filter((one) => mayUse(one, actor))
+      const own = all().filter((one) => isOwn(one, actor) || isShared())
       const parsed = parseCapabilityId(id)
       const versions = own.filter(({ name }) => name === parsed?.name)
       if (parsed === null || versions.length === 0) throw unknown(id, own)
@@ -49,7 +53,7 @@ export function openCapabilities(store: Pick<Store, 'count' | 'events'>, isShare
       if (meant === undefined) throw noVersion(id, versions)
       const problem = actor.kind === 'learn' ? null : problemOf(meant, version !== null)
       if (problem !== null) throw refused(id, meant, problem)
-      return callable(meant)
+      return callable(isOwn(meant, actor) ? meant : withoutValues(meant))
     },
     learned(id, digest) {
       const events = store.events(homeChain, { type: 'capability.learned' }) as Event<'capability.learned'>[]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventBodies, LogLine } from '#model'
-import { finishedSample, openSample } from '#test'
+import { finishedSample, openSample, startSample } from '#test'
 import { lessonOf } from './lesson.ts'
 
 type Ended = Partial<EventBodies['call.resolved']>
@@ -28,4 +28,52 @@ test('lessonOf(): what a program did not catch, or was refused, teaches no capab
   assert.equal(await teaches([{}, failed('APPROVAL_DENIED')]), 'rates')
   assert.equal(await teaches([{}], [], 0, 'cap:x@1'), 'rates', 'it is a use of it')
   assert.equal(await teaches([{}, {}], [], 0, 'cap:x@1'), 'capability', 'a composition')
+})
+
+type Told = {
+  started?: Partial<EventBodies['run.started']>
+  issued?: Partial<EventBodies['call.issued']>
+  sent?: Partial<EventBodies['call.sent']>
+  resolved?: Ended
+  settled?: EventBodies['call.settled']
+  status?: 'done' | 'failed' | 'cancelled'
+}
+
+test('lessonOf(): what a human changed, and what is no habit of its own, teaches rates alone', async (t) => {
+  const store = await openSample(t)
+  const teaches = async ({ started, issued, sent, resolved, settled, status = 'done' }: Told) => {
+    const chain = startSample(store, started)
+    const call = { call: '1', tool: 'a:b', args: {}, effect: 'read', effectFrom: 'default', definition: null } as const
+    chain.append('call.issued', { ...call, ...issued })
+    chain.append('call.sent', { call: '1', attempt: 1, ...sent })
+    if (settled !== undefined) chain.append('call.settled', settled)
+    const answer = { outcome: 'answered', ok: true, value: 1, ms: 1, by: 'upstream' } as const
+    chain.append('call.resolved', { call: '1', attempt: 1, ...answer, ...resolved })
+    await chain.finish({ status, result: null, callCount: 1, ms: 5 })
+    return lessonOf(store.events(chain.run), { value: (member) => member as never, bytes: () => 0 })!.teaches
+  }
+  assert.equal(await teaches({}), 'capability')
+  const plan = (tasks: object) => ({ kind: 'dag', source: tasks, digest: '00' }) as never
+  const single = plan([{ id: 'call', tool: 'a:b', arguments: { $literal: {} } }])
+  const rates: Record<string, Told> = {
+    'no intent': { started: { intent: null } },
+    'a fork': { started: { forkedFrom: { run: 'r', at: '1' } } },
+    'a session': { started: { plan: { kind: 'agent', source: {}, digest: '00' } as never } },
+    'a single call': { started: { plan: single } },
+    'a use of a capability': { started: { capability: 'cap:x@1' } },
+    'arguments that a fork put there': { issued: { edited: {} } },
+    'arguments that a human put there': { sent: { args: {} } },
+    'a human said how it ended': { settled: { call: '1', how: 'done', who: 'ada', from: 'cli' } as never },
+    settled: { resolved: { outcome: 'settled' } },
+    'answered by a human': { resolved: { by: 'human' } },
+    'answered by a mock': { resolved: { by: 'mock' } },
+    failed: { status: 'failed' },
+    cancelled: { status: 'cancelled' },
+  }
+  for (const [why, told] of Object.entries(rates)) assert.equal(await teaches(told), 'rates', why)
+  const nothing: Told[] = ['dry-run', 'explore'].map((mode) => ({ started: { mode: mode as 'explore' } }))
+  nothing.push({ started: { actor: { kind: 'learn', name: 'verification' } } })
+  for (const told of nothing) assert.equal(await teaches(told), 'nothing', JSON.stringify(told))
+  const graph = plan([{ id: 'call', tool: 'a:b', arguments: {} }])
+  assert.equal(await teaches({ started: { plan: graph } }), 'capability', 'a graph of one task, written by an agent')
 })
