@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Json, JsonObject } from '#model'
-import { caller, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
+import { type Event, homeChain, type Json, type JsonObject } from '#model'
+import { caller, done, openSpace, schemaOf, type TestVerbs, teach, workspace } from '#test'
 
 const sum = (key: string, name: string, by = 2) =>
   `const ${name} = await mcp.fx.add({ key: '${key}', by: ${by} }) // ${key}\n  return { sum: ${name}.total }`
@@ -199,6 +199,46 @@ test('a process that ends while it verifies says nothing of a capability, and th
   await until(() => all().length === habits.length && !all().some((one) => one.status === 'candidate' && !one.reason))
   const left = all().flatMap(({ id, status, reason }) => (status === 'verified' ? [] : `${id} ${status}: ${reason}`))
   assert.deepEqual(left, [])
+})
+
+test('a capability that does not do what its runs did, call for call and to the same end, is not verified', async (t) => {
+  const space = workspace(t)
+  const verbs = await openSpace(space)
+  await run(verbs, 'Add up the stock of apples', sum('apples', 'n'))
+  const { id } = await verified(verbs, 'cap:add_up_stock')!
+  const [learned] = verbs.store.events(homeChain, { type: 'capability.learned' }) as Event<'capability.learned'>[]
+  const { shape, runs, parametersSchema, lifted, tools } = learned!.body
+  const added = done(space, 'add').length
+  const checked = async (name: string, code: string) => {
+    await teach(verbs.store, name, code, { shape, runs, parametersSchema, lifted: lifted!, tools, isVerified: false })
+    return verbs.verifyCapability(`cap:${name}`) as Promise<{ ok: boolean; why: string | null }>
+  }
+  const add = (args: string) => `const n = await mcp.fx.add({ ${args} })`
+  const whole = 'key: args.key, by: 2'
+  const same = await checked('other_order', `${add('by: 2, key: args.key')}; return { sum: n.total }`)
+  assert.deepEqual([same.ok, same.why], [true, null], String(id))
+  const wrong = {
+    other_value: `${add('key: args.key, by: 3')}; return { sum: n.total }`,
+    other_result: `${add(whole)}; return { sum: n.total + 1 }`,
+    no_result: add(whole),
+    one_call_more: `${add(whole)}; await mcp.fx.read({ key: 'x' }); return { sum: n.total }`,
+    one_call_less: 'return { sum: 2 }',
+    other_tool: `const n = await mcp.fx.put({ ${whole} }); return { sum: 2 }`,
+    failure: `${add(whole)}; throw new Error('no')`,
+  }
+  for (const [name, code] of Object.entries(wrong)) {
+    const { ok, why } = await checked(name, code)
+    assert.equal(ok, false, name)
+    assert.match(why ?? '', new RegExp(`rehearsed against run ${runs[0]}`), name)
+    assert.equal(byName(verbs, `cap:${name}`)!.status, 'candidate')
+  }
+  assert.equal(done(space, 'add').length, added, 'nothing was called')
+})
+
+test('a program that returns nothing is verified like any', async (t) => {
+  const verbs = await openSpace(workspace(t))
+  await run(verbs, 'Add to the stock of apples', `await mcp.fx.add({ key: 'apples', by: 2 })`)
+  await verified(verbs, 'cap:add_stock')
 })
 
 test('what another process has only rehearsed is executed once by the gateway, where it only reads', async (t) => {

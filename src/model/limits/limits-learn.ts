@@ -57,8 +57,12 @@ export const learnLimits = {
   /** About how long one step of the fold may take. */
   learnStepMs: 8,
   learnStepAloneMs: 250,
-  /** A process whose event loop has more to do than this folds for such a share of its CPU time. */
-  learnBusyPercent: 30,
+  /**
+   * A process whose event loop has more to do than this folds for such a share of its CPU time. With
+   * less, all that its calls teach takes below 1 % of a processor. Where calls wait for a disk or a
+   * processor, the loop seems to have little to do.
+   */
+  learnBusyPercent: 10,
   learnBusySharePercent: 1,
   learnIdleSteps: 25,
   /** How often the record is looked at for closed runs, and how long a process waits at its end. */
