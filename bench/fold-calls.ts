@@ -1,8 +1,8 @@
 /**
  * What the fold costs calls that are under way: the CPU of this process for the same runs, with
- * what follows the record beside them and without, in interleaved pairs; and, beside it, what the
- * fold of all of them takes, most of which waits until there is less to do. The tool is a function of
- * this process: boxes and servers are others and would only make the share smaller.
+ * what follows the record beside them and without, in interleaved pairs; and what the fold of all
+ * of them takes, most of which waits until there is less to do. The tool is a function of this
+ * process: boxes and servers are others and would only make the share smaller.
  * `node bench/fold-calls.ts [--pairs N]`.
  */
 import { openLearner } from '#learn'

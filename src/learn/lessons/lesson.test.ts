@@ -30,7 +30,7 @@ test('lessonOf(): what a program did not catch, or was refused, teaches no capab
   assert.equal(await teaches([{}, {}], [], 0, 'cap:x@1'), 'capability', 'a composition')
 })
 
-type Told = {
+type Deviation = {
   started?: Partial<EventBodies['run.started']>
   issued?: Partial<EventBodies['call.issued']>
   sent?: Partial<EventBodies['call.sent']>
@@ -41,7 +41,7 @@ type Told = {
 
 test('lessonOf(): what a human changed, and what is no habit of its own, teaches rates alone', async (t) => {
   const store = await openSample(t)
-  const teaches = async ({ started, issued, sent, resolved, settled, status = 'done' }: Told) => {
+  const teaches = async ({ started, issued, sent, resolved, settled, status = 'done' }: Deviation) => {
     const chain = startSample(store, started)
     const call = { call: '1', tool: 'a:b', args: {}, effect: 'read', effectFrom: 'default', definition: null } as const
     chain.append('call.issued', { ...call, ...issued })
@@ -55,7 +55,7 @@ test('lessonOf(): what a human changed, and what is no habit of its own, teaches
   assert.equal(await teaches({}), 'capability')
   const plan = (tasks: object) => ({ kind: 'dag', source: tasks, digest: '00' }) as never
   const single = plan([{ id: 'call', tool: 'a:b', arguments: { $literal: {} } }])
-  const rates: Record<string, Told> = {
+  const rates: Record<string, Deviation> = {
     'no intent': { started: { intent: null } },
     'a fork': { started: { forkedFrom: { run: 'r', at: '1' } } },
     'a session': { started: { plan: { kind: 'agent', source: {}, digest: '00' } as never } },
@@ -70,10 +70,10 @@ test('lessonOf(): what a human changed, and what is no habit of its own, teaches
     failed: { status: 'failed' },
     cancelled: { status: 'cancelled' },
   }
-  for (const [why, told] of Object.entries(rates)) assert.equal(await teaches(told), 'rates', why)
-  const nothing: Told[] = ['dry-run', 'explore'].map((mode) => ({ started: { mode: mode as 'explore' } }))
+  for (const [why, deviation] of Object.entries(rates)) assert.equal(await teaches(deviation), 'rates', why)
+  const nothing: Deviation[] = ['dry-run', 'explore'].map((mode) => ({ started: { mode: mode as 'explore' } }))
   nothing.push({ started: { actor: { kind: 'learn', name: 'verification' } } })
-  for (const told of nothing) assert.equal(await teaches(told), 'nothing', JSON.stringify(told))
+  for (const deviation of nothing) assert.equal(await teaches(deviation), 'nothing', JSON.stringify(deviation))
   const graph = plan([{ id: 'call', tool: 'a:b', arguments: {} }])
   assert.equal(await teaches({ started: { plan: graph } }), 'capability', 'a graph of one task, written by an agent')
 })

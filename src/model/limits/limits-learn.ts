@@ -58,9 +58,9 @@ export const learnLimits = {
   learnStepMs: 8,
   learnStepAloneMs: 250,
   /**
-   * A process whose event loop has more to do than this folds for such a share of its CPU time. With
-   * less, all that its calls teach takes below 1 % of a processor. Where calls wait for a disk or a
-   * processor, the loop seems to have little to do.
+   * A process whose event loop has more to do than this folds for such a share of its CPU time.
+   * With less, all that its calls teach takes below 1 % of a processor. Where calls wait for a disk
+   * or a processor, the loop seems to have little to do.
    */
   learnBusyPercent: 10,
   learnBusySharePercent: 1,
