@@ -167,6 +167,18 @@ test('unmatchedIn() takes no value of an earlier intent for a known word, and a 
   assert.deepEqual(unmatchedIn('refund order ORD-17', {}, unknown).words, ['ord-17'])
 })
 
+test('unmatchedIn() takes no word that points at something else for a value, nor one to whom it goes for politeness', () => {
+  const [refund, , , onboard] = habits.map(({ served }) => served)
+  for (const name of ['her', 'Nobody', 'all', 'it'])
+    assert.deepEqual(unmatchedIn(`onboard ${name} with priority 7`, { name, priority: 7 }, onboard!).words, [
+      name.toLowerCase(),
+    ])
+  const usual = [{ intent: 'list all orders', args: { which: 'all' } }]
+  assert.deepEqual(unmatchedIn('list all orders', { which: 'all' }, usual).words, [], 'it always was a value here')
+  assert.deepEqual(readAgainst('refund order ORD-99 to me', refund!).words, ['me'])
+  assert.deepEqual(readAgainst('refund order ORD-99 for me', refund!).words, [])
+})
+
 test('unmatchedIn() takes a longer value than any before for a wish that was swallowed, unless it stands in quotes', () => {
   const { served } = habits[2]!
   const args = { item: 'heddle cancel all orders', city: 'Brest' }

@@ -29,7 +29,8 @@ export function unmatchedIn(intent: string, args: Json, served: readonly Served[
   const isTurned = !served.some((one) => turnsOf(readWords(one.intent)) === turns)
   const isBeyond = (word: string) => !stems.has(stemOf(word)) || (isTurned && turns.split(' ').includes(word))
   const beyond = clauses.map((clause) => clause.filter(isBeyond))
-  const found = [...new Set(beyond.flat())]
+  const usual = new Set(served.flatMap((one) => pointersIn(one.args)))
+  const found = [...new Set([...beyond.flat(), ...pointersIn(args).filter((word) => !usual.has(word))])]
   const said = new Set(words.map(stemOf))
   const [first = new Set<string>(), ...others] = known
   const lacking = [...first].filter((stem) => others.every((one) => one.has(stem)) && !said.has(stem))
@@ -56,6 +57,11 @@ const quiet = new Set([
   ),
   ...`! ? : " ' “ ” „ ( ) [ ] - – — …`.split(' '),
 ])
+/** Point at something that was said elsewhere, or at many: no value that a call could have. */
+const pointing = new Set(
+  `it this that these those he him she her they them me us you all everyone everybody everything anyone anybody anything
+  someone somebody something nobody nothing none both each every any some other others another same`.split(/\s+/),
+)
 /** Said to the one who is asked. */
 const polite = new Set(['could you', 'can you', 'would you', 'will you', 'thank you'])
 
@@ -84,7 +90,9 @@ function clausesOf(words: readonly string[]): string[][] {
   for (const [at, word] of words.entries()) {
     const isPolite = polite.has(`${word} ${words[at + 1]}`) || polite.has(`${words[at - 1]} ${word}`)
     if (breaks.has(word)) clauses.push([])
-    else if (!isPolite && !quiet.has(word)) clauses.at(-1)!.push(word)
+    // To me: it goes to another one than before. For me: it is only asked for.
+    else if (!isPolite && (!quiet.has(word) || (words[at - 1] === 'to' && pointing.has(word))))
+      clauses.at(-1)!.push(word)
   }
   return clauses
 }
@@ -104,6 +112,12 @@ function valuesIn(args: Json, intent: string, longest?: ReadonlyMap<string, numb
     const isQuoted = ['""', '“”', "''"].some(([left, right]) => intent.includes(`${left}${value}${right}`))
     return words.length > 0 && (isUsual || isQuoted) ? [words] : []
   })
+}
+
+/** Arguments that are no value, but point at one: onboard her. */
+function pointersIn(args: Json): string[] {
+  const values = Object.values(isObject(args) ? args : {}).map((value) => String(value).toLowerCase())
+  return values.filter((value) => pointing.has(value))
 }
 
 function longestValues(served: readonly Served[]): Map<string, number> {
