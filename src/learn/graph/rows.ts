@@ -20,8 +20,8 @@ export type StoredRow = { kind: RowKind; key: string; value: Json | null; n: num
 /** The event of the home up to which was folded; `hash` tells it from that of a restored record. */
 export type Position = { seq: number; n: number; hash: string }
 
-/** A change of what rows hold, or of how they are derived, is a new version. */
-const learnVersion = 6
+/** A change of what rows or models hold, or of how they are derived, is a new version. */
+const learnVersion = 7
 
 export const start: Position = { seq: 0, n: 0, hash: '' }
 

@@ -9,7 +9,7 @@
  */
 export type Trees = { depth: number; base: number; splits: number[][]; values: number[][] }
 
-type TreeOptions = { trees: number; depth: number; rate: number; leafWeightMin: number; l2: number }
+export type TreeOptions = { trees: number; depth: number; rate: number; leafWeightMin: number; l2: number }
 
 const binsMax = 48
 

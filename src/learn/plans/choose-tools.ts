@@ -1,30 +1,22 @@
-/** Ranks the tools that an intent may mean, and chooses the set that it most likely needs. */
-import { fitLogistic, fitTrees, type Logistic, predictLogistic, predictTrees, type Trees } from '#learn/models'
+/** Ranks the tools that an intent may mean, and finds the sets that it most likely needs. */
+import { type Blend, fitBlend, predictBlend } from '#learn/models'
 import { type Evidence, positiveFeatures } from './evidence.ts'
 
 export type Ranked = { tool: string; share: number }
-export type Join = { trees: Trees; linear: Logistic }
-
-const joinOptions = { trees: 100, depth: 3, rate: 0.1, leafWeightMin: 3, l2: 3 }
-const joinL2 = 3
+const joinOptions = { trees: { trees: 100, depth: 3, rate: 0.1, leafWeightMin: 3, l2: 3 }, l2: 3 }
 /** How much a set gains that near intents used just so: sets recur more than their parts do. */
 const supportBonus = 0.5
 /** How much it gains for the probability that it is exactly right, were tools independent. */
 const exactBonus = 0.5
 const shareMin = 1e-3
-const [topMax, addedMax, changedMax] = [6, 4, 8]
+const [topMax, addedMax, changedMax, setsMax] = [6, 4, 8, 16]
 
-/** Trees see what belongs together, a linear model carries further with few plans: the mean. */
-export function fitJoin(rows: readonly number[][], labels: readonly number[]): Join {
-  return { trees: fitTrees(rows, labels, joinOptions), linear: fitLogistic(rows.map(curved), labels, joinL2) }
+export function fitJoin(rows: readonly number[][], labels: readonly number[]): Blend {
+  return fitBlend(rows, labels, joinOptions, curved)
 }
 
-export function rankTools({ trees, linear }: Join, { candidates }: Evidence): Ranked[] {
-  const logit = (share: number) => Math.log((share + 1e-6) / (1 - share + 1e-6))
-  const ranked = [...candidates].map(([tool, features]) => {
-    const mean = (logit(predictTrees(trees, features)) + logit(predictLogistic(linear, curved(features)))) / 2
-    return { tool, share: 1 / (1 + Math.exp(-mean)) }
-  })
+export function rankTools(join: Blend, { candidates }: Evidence): Ranked[] {
+  const ranked = [...candidates].map(([tool, features]) => ({ tool, share: predictBlend(join, features, curved) }))
   return ranked.sort((a, b) => b.share - a.share || (a.tool < b.tool ? -1 : 1))
 }
 
@@ -33,8 +25,8 @@ const curved = (features: readonly number[]) => [
   ...positiveFeatures.map((at) => Math.log(0.02 + features[at]!)),
 ]
 
-/** The set with the best expected F1, of near plans, changes of these, and what ranks first. */
-export function chooseTools(ranked: readonly Ranked[], { neighbours }: Evidence): string[] {
+/** The best first, by expected F1: of near plans, changes of these, and what ranks first. */
+export function likelySets(ranked: readonly Ranked[], { neighbours }: Evidence) {
   const shares = new Map(ranked.map(({ tool, share }) => [tool, share]))
   const all = ranked.reduce((sum, { share }) => sum + share, 0)
   const sets = new Map<string, readonly string[]>()
@@ -54,25 +46,31 @@ export function chooseTools(ranked: readonly Ranked[], { neighbours }: Evidence)
     const gain = (share = 0) => logOf(share) - logOf(1 - share)
     return Math.exp(tools.reduce((sum, tool) => sum + gain(shares.get(tool)), none))
   }
-  let best: { tools: readonly string[]; score: number } = { tools: [], score: -1 }
-  for (const [key, tools] of sets) {
+  const found = [...sets].map(([key, tools]) => {
     const hits = tools.reduce((sum, tool) => sum + (shares.get(tool) ?? 0), 0)
-    const score =
-      (2 * hits) / (tools.length + all) + supportBonus * (support.get(key) ?? 0) + exactBonus * exactly(tools)
-    if (score > best.score) best = { tools, score }
-  }
-  return [...best.tools]
+    const own = { key, tools, support: support.get(key) ?? 0, exact: exactly(tools) }
+    return { ...own, score: (2 * hits) / (tools.length + all) + supportBonus * own.support + exactBonus * own.exact }
+  })
+  return found.sort((a, b) => b.score - a.score).slice(0, setsMax)
 }
 
-const keyOfTools = (tools: readonly string[]) => [...new Set(tools)].sort().join('\0')
+export const keyOfTools = (tools: readonly string[]) => [...new Set(tools)].sort().join('\0')
+
+/** Which tool runs right before which. */
+export const linksOf = (tools: readonly string[]): Set<string> =>
+  new Set(tools.slice(1).map((tool, at) => `${tools[at]}\0${tool}`))
+
+/** F1 of what was found. */
+export function shareRight(found: ReadonlySet<string>, truth: ReadonlySet<string>): number {
+  return (2 * found.intersection(truth).size) / Math.max(1, found.size + truth.size)
+}
 
 /** The weight of the neighbours that used exactly a set, by set, of one in all. */
 function supportOf(neighbours: Evidence['neighbours']): Map<string, number> {
-  const total = neighbours.reduce((sum, { weight }) => sum + weight, 0) || 1
   const support = new Map<string, number>()
-  for (const { tools, weight } of neighbours) {
+  for (const { tools, share } of neighbours) {
     const key = keyOfTools(tools)
-    support.set(key, (support.get(key) ?? 0) + weight / total)
+    support.set(key, (support.get(key) ?? 0) + share)
   }
   return support
 }

@@ -6,8 +6,8 @@ import type { NearIntent } from '#learn/intents'
 import { stemsOf } from '#learn/text'
 import { type Experience, nameStemsOf, termsOf } from './experience.ts'
 
-/** `weight` tells how alike its intent is, the nearest has about 1. */
-export type Neighbour = { tools: readonly string[]; weight: number }
+/** `weight` tells how alike its intent is, the nearest has about 1; `share` is its part of all. */
+export type Neighbour = { tools: readonly string[]; weight: number; share: number }
 
 export type Evidence = {
   intent: string
@@ -123,9 +123,11 @@ function bestClause(clauses: readonly Float32Array[], label: number | undefined)
 
 function neighboursOf(near: readonly NearIntent[]): Neighbour[] {
   const top = near[0]?.likeness || 1
-  return near.map(({ past: { tools, done, failed }, likeness }) => {
+  const weighed = near.map(({ past: { tools, done, failed }, likeness }) => {
     return { tools, weight: (likeness / top) ** likenessPower * ((done + 0.5) / (done + failed + 1)) }
   })
+  const total = weighed.reduce((sum, { weight }) => sum + weight, 0) || 1
+  return weighed.map((one) => ({ ...one, share: one.weight / total }))
 }
 
 function voteOf(neighbours: readonly Neighbour[]): Map<string, number> {

@@ -4,22 +4,16 @@
  * the same planner.
  */
 import { buildIndex, search } from '#catalog'
-import {
-  foresee,
-  historyVotes,
-  joinParts,
-  openPastIntents,
-  type PastIntent,
-  type Planned,
-  plannedPart,
-} from '#learn/intents'
-import { fitLogistic, predictLogistic } from '#learn/models'
+import { foresee, historyVotes, openPastIntents, type PastIntent } from '#learn/intents'
+import { type Blend, fitLogistic, predictLogistic } from '#learn/models'
 import { isCapability, type JsonObject, limits, splitToolId, type Tool } from '#model'
-import { chooseTools, fitJoin, rankTools, surenessOf } from './choose-tools.ts'
+import { choosePlan, fitChoice } from './choose-plan.ts'
+import { fitJoin, rankTools, surenessOf } from './choose-tools.ts'
+import { comparePlans } from './compare-plans.ts'
 import { type Evidence, openWitness, type WordScores } from './evidence.ts'
 import { gatherExperience, type PastPlan } from './experience.ts'
-import { fitOrder, openPairs, type PairReader } from './order-tools.ts'
-import { type PlannerState, plannedOf } from './planner.ts'
+import { openPairs, type PairReader } from './pair-features.ts'
+import type { PlannerState } from './planner.ts'
 
 type Run = { intent: string | null; subject: string | null; status: string; tools: readonly string[] }
 /** As a tool was pinned: what discover knows it by. */
@@ -29,7 +23,9 @@ type PinnedTool = { id: string; description: string; input: JsonObject }
 export type PlannerRequest = { count: number; runs: readonly Run[]; tools: readonly PinnedTool[] }
 
 const surenessL2 = 5
-const [fewPlans, foldsOfFew, foldsOfMany] = [300, 10, 5]
+const fewPlans = 300
+const [foldsOfFew, foldsOfMany] = [10, 5]
+const [partsOfFew, partsOfMany] = [5, 2]
 
 type Unseen = {
   plan: PastPlan
@@ -45,19 +41,15 @@ export function fitPlans({ count, runs, tools }: PlannerRequest): PlannerState {
   const past = openPastIntents(runs.map(withoutCapabilities)).all().slice(-limits.planCasesMax)
   const plans = past.filter(({ done }) => done > 0)
   const unseen = foreseeAll(past, plans, wordsOf(tools))
-  const rows = unseen.flatMap(({ plan, evidence }) =>
-    [...evidence.candidates].map(([tool, features]) => ({ features, label: Number(plan.tools.includes(tool)) })),
-  )
-  const join = fitJoin(
-    rows.map(({ features }) => features),
-    rows.map(({ label }) => label),
-  )
-  const order = fitOrder(unseen.map(({ plan, ...rest }) => ({ ...rest, tools: plan.tools })))
-  const choices = unseen.map((one) => {
-    const ranked = rankTools(join, one.evidence)
-    const chosen = chooseTools(ranked, one.evidence)
-    const features = surenessOf(chosen, ranked, one.evidence)
-    return { ...one, ranked, chosen, features, isRight: isSame(chosen, one.plan.tools) }
+  const ranked = crossed(unseen, joinOf, (join, one) => ({
+    ...one,
+    tools: one.plan.tools,
+    ranked: rankTools(join, one.evidence),
+  }))
+  const choices = crossed(ranked, fitChoice, (choice, one) => {
+    const chosen = choosePlan(choice, one)
+    const features = surenessOf(chosen, one.ranked, one.evidence)
+    return { ...one, chosen, features, isRight: isSame(chosen, one.tools) }
   })
   const sureness = fitLogistic(
     choices.map(({ features }) => features),
@@ -65,7 +57,7 @@ export function fitPlans({ count, runs, tools }: PlannerRequest): PlannerState {
     surenessL2,
   )
   const most = (plans.length + 1) / (plans.length + 2)
-  const figures = compare(choices)
+  const figures = comparePlans(choices)
   const newest = choices.slice(-limits.learnOutcomesMax)
   return {
     count,
@@ -76,8 +68,29 @@ export function fitPlans({ count, runs, tools }: PlannerRequest): PlannerState {
       confidence: Math.min(most, predictLogistic(sureness, features)),
       isRight,
     })),
-    model: { experience: gatherExperience(plans), join, order, sureness, most },
+    model: { experience: gatherExperience(plans), join: joinOf(unseen), choice: fitChoice(ranked), sureness, most },
   }
+}
+
+/** Each case by what the others teach, so that nothing is as sure as on what it was fitted on. */
+function crossed<Case, Model, Answer>(
+  cases: readonly Case[],
+  fit: (others: readonly Case[]) => Model,
+  ask: (model: Model, one: Case) => Answer,
+): Answer[] {
+  const parts = cases.length < fewPlans ? partsOfFew : partsOfMany
+  const models = Array.from({ length: parts }, (_, part) => fit(cases.filter((_, at) => at % parts !== part)))
+  return cases.map((one, at) => ask(models[at % parts]!, one))
+}
+
+function joinOf(unseen: readonly Unseen[]): Blend {
+  const rows = unseen.flatMap(({ plan, evidence }) =>
+    [...evidence.candidates].map(([tool, features]) => ({ features, label: Number(plan.tools.includes(tool)) })),
+  )
+  return fitJoin(
+    rows.map(({ features }) => features),
+    rows.map(({ label }) => label),
+  )
 }
 
 const withoutCapabilities = (run: Run) => ({ ...run, tools: run.tools.filter((tool) => !isCapability(tool)) })
@@ -129,50 +142,4 @@ function foreseeAll(
 function runsOf({ intent, subject, tools, done, failed }: PastIntent): Run[] {
   const run = (status: string) => ({ intent, subject, tools, status })
   return [...(done > 0 ? [run('done')] : []), ...(failed > 0 ? [run('failed')] : [])]
-}
-
-/** Tools in the order of discover. */
-function rankingOf({ words, history }: Pick<Unseen, 'words' | 'history'>, planned: Planned | null): string[] {
-  const all = new Set([...words.keys(), ...history.keys(), ...(planned?.shares.keys() ?? [])])
-  const scores = new Map(
-    [...all].map((tool) => {
-      const parts = { words: words.get(tool) ?? 0, history: history.get(tool) ?? 0, context: 0, success: null }
-      return [tool, joinParts({ ...parts, ...plannedPart(planned, tool) })]
-    }),
-  )
-  return [...all].sort((a, b) => scores.get(b)! - scores.get(a)!)
-}
-
-type Choice = Unseen & { ranked: ReturnType<typeof rankTools>; chosen: string[] }
-
-/** Means over all cases, and how far the gain of the set is above one standard error. */
-function compare(choices: readonly Choice[]) {
-  const mean = (of: (one: Choice) => number) => choices.reduce((sum, one) => sum + of(one), 0) / (choices.length || 1)
-  const gainOf = ({ chosen, usual, plan }: Choice) => f1(chosen, plan.tools) - f1(usual, plan.tools)
-  const gain = mean(gainOf)
-  const variance = mean((one) => (gainOf(one) - gain) ** 2)
-  const rankGain = mean(({ ranked, plan, ...one }) => {
-    const ranking = rankingOf(one, plannedOf(ranked, one.evidence))
-    return rankScore(ranking, plan.tools) - rankScore(rankingOf(one, null), plan.tools)
-  })
-  return {
-    with: mean(({ chosen, plan }) => f1(chosen, plan.tools)),
-    without: mean(({ usual, plan }) => f1(usual, plan.tools)),
-    lower: gain - Math.sqrt(variance / Math.max(1, choices.length)),
-    rankGain,
-  }
-}
-
-function f1(found: readonly string[], truth: readonly string[]): number {
-  const right = new Set(found).intersection(new Set(truth)).size
-  return right === 0 ? 0 : (2 * right) / (new Set(found).size + new Set(truth).size)
-}
-
-const rankedMax = 10
-
-/** nDCG of the first ten. */
-function rankScore(ranking: readonly string[], truth: readonly string[]): number {
-  const discount = (place: number) => 1 / Math.log2(place + 2)
-  const got = ranking.slice(0, rankedMax).reduce((sum, tool, at) => sum + (truth.includes(tool) ? discount(at) : 0), 0)
-  return got / truth.slice(0, rankedMax).reduce((sum, _, at) => sum + discount(at), 0)
 }

@@ -4,17 +4,18 @@
  * record, later, so that no digest waits for it.
  */
 import type { NearIntent, Planned } from '#learn/intents'
-import { type Logistic, packLinear, predictLogistic, type Trees, unpackLinear } from '#learn/models'
+import { type Blend, type Logistic, packLinear, predictLogistic, unpackLinear } from '#learn/models'
 import { type JsonObject, limits } from '#model'
-import { chooseTools, type Join, type Ranked, rankTools, surenessOf } from './choose-tools.ts'
+import { type ChoiceModel, choosePlan } from './choose-plan.ts'
+import { type Ranked, rankTools, surenessOf } from './choose-tools.ts'
 import { type Evidence, openWitness, type WordScores } from './evidence.ts'
 import type { Experience } from './experience.ts'
-import { openPairs, orderTools } from './order-tools.ts'
+import { openPairs } from './pair-features.ts'
 
 type PlannerModel = {
   experience: Experience
-  join: Join
-  order: Trees
+  join: Blend
+  choice: ChoiceModel
   sureness: Logistic
   /** Confidence is never above it: of n cases, even if all came true, more is not known. */
   most: number
@@ -51,7 +52,7 @@ export type PlannerReport = {
 export type Foretold = {
   /** How likely each tool is used: a part of the ranking. */
   planned: Planned
-  plan(): { tools: string[]; confidence: number }
+  plan(): { tools: readonly string[]; confidence: number }
 }
 
 export type Planner = {
@@ -102,7 +103,7 @@ export function openPlanner(state: PlannerState): Planner {
   const report = reportOf(state)
   const { outcomes, model, isAdmitted } = state
   if (!isAdmitted) return { report, outcomes: [], of: () => null }
-  const { experience, join, order, sureness, most } = model
+  const { experience, join, choice, sureness, most } = model
   const [witness, pairs] = [openWitness(experience), openPairs(experience)]
   return {
     report,
@@ -113,9 +114,9 @@ export function openPlanner(state: PlannerState): Planner {
       return {
         planned: plannedOf(ranked, evidence),
         plan() {
-          const chosen = chooseTools(ranked, evidence)
+          const chosen = choosePlan(choice, { ranked, evidence, pairs })
           const confidence = Math.min(most, predictLogistic(sureness, surenessOf(chosen, ranked, evidence)))
-          return { tools: orderTools(order, chosen, pairs(chosen, evidence)), confidence }
+          return { tools: chosen, confidence }
         },
       }
     },

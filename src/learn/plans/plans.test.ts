@@ -50,6 +50,8 @@ test('a planner composes what no single past plan did, in its order, after it wa
   const asker = { subject: null, servers: new Set(['t']) }
   const foreseen = await adviser.foresight(unseen, asker, new Map())
   assert.deepEqual([foreseen.tools, foreseen.isKnown], [[wishOf(0)[0], wishOf(9)[0]], true])
+  const reversed = await adviser.foresight(`${wishOf(9)[1]} and ${wishOf(0)[1]}`, asker, new Map())
+  assert.deepEqual(reversed.tools, [wishOf(9)[0], wishOf(0)[0]], 'in the order in which they are wished for')
   assert.ok(foreseen.confidence > 0 && foreseen.confidence <= 61 / 62, String(foreseen.confidence))
   const { planned } = adviser.hints(unseen, asker, new Map())
   const ranked = [...planned!.shares].sort(([, left], [, right]) => right - left).map(([tool]) => tool)
