@@ -5,9 +5,9 @@ import type { Evidence, WordScores } from './evidence.ts'
 import { plannedOf } from './planner.ts'
 
 /** What is known of an intent without the planner. */
-type Said = { words: WordScores; history: ReadonlyMap<string, number> }
+type Unplanned = { words: WordScores; history: ReadonlyMap<string, number> }
 
-type Choice = Said & {
+type Choice = Unplanned & {
   /** What was used. */
   tools: readonly string[]
   /** What is foreseen without the planner, and with it. */
@@ -36,7 +36,7 @@ export function comparePlans(choices: readonly Choice[]) {
 }
 
 /** Tools in the order of discover. */
-function rankingOf({ words, history }: Said, planned: Planned | null): string[] {
+function rankingOf({ words, history }: Unplanned, planned: Planned | null): string[] {
   const all = new Set([...words.keys(), ...history.keys(), ...(planned?.shares.keys() ?? [])])
   const scores = new Map(
     [...all].map((tool) => {

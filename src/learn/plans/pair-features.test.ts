@@ -1,4 +1,4 @@
-/** Which of two tools comes first is read from the intent, also of tools that were never used together. */
+/** Which of two tools comes first is read from the intent, also of tools never used together. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWitness } from './evidence.ts'
