@@ -28,7 +28,7 @@ export async function addRelationship(
   const { from, to, type } = read(given)
   return change(graph, caller, async ({ writer, at }) => {
     if (relationshipRules[type].acyclic) await writer.lockType(type)
-    const { start, end, links } = await lockedEnds(writer, from, to)
+    const { start, end, links } = await lockedEnds(writer, given)
     checkKinds(type, start, end)
     if (start.run !== undefined) throw ofRun(start)
     if (ends(links, type).some(({ other }) => other.id === to)) return { created: false }
@@ -46,7 +46,7 @@ export async function removeRelationship(
 ): Promise<{ removed: true }> {
   const { from, to, type } = read(given)
   return change(graph, caller, async ({ writer, at }) => {
-    const { start } = await lockedEnds(writer, from, to)
+    const { start } = await lockedEnds(writer, given)
     if (start.run !== undefined) throw ofRun(start)
     if (await writer.removeLink(from, type, to)) {
       if (type === 'ASSIGNED_TO') await settleAgent(writer, to, at)
@@ -71,17 +71,17 @@ function read({ fromNodeID, toNodeID, relationshipType: given }: LinkArguments) 
 /** Both ends, held against other writers, and the relationships of the first. */
 async function lockedEnds(
   writer: GraphWriter,
-  from: string,
-  to: string,
+  given: LinkArguments,
 ): Promise<{ start: GraphNode; end: GraphNode; links: Link[] }> {
+  const { from, to } = read(given)
   const [, start, end, links] = await Promise.all([
     writer.lock([from, to]),
     writer.node(from),
     writer.node(to),
     writer.links(from),
   ])
-  if (start === null) throw notFound(from)
-  if (end === null) throw notFound(to)
+  if (start === null) throw notFound(from, given.fromNodeID)
+  if (end === null) throw notFound(to, given.toNodeID)
   return { start, end, links }
 }
 

@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFile
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type ArtifactId, newId, sha256 } from '#model'
 import { openArtifactFolder, openArtifacts } from '#record'
@@ -51,6 +52,20 @@ artifactsContract(
   },
   { skip: whyNoMinio() },
 )
+
+test('list() of a directory goes by the time of storing, whatever the ids say', async (t) => {
+  const artifacts = openArtifactFolder(temporaryFolder(t))
+  const ids = [9, 5, 7].map((n) => `${n}0000000-0000-8000-8000-000000000000` as ArtifactId)
+  for (const id of ids) {
+    const content = Readable.from([Buffer.from('x')])
+    await artifacts.put({ id, owner: newId(), name: 'a', type: 'text/plain', bytes: 1, content })
+    await sleep(5)
+  }
+  assert.deepEqual(
+    (await artifacts.list()).map(({ id }) => id),
+    ids.toReversed(),
+  )
+})
 
 test('what a crash left half written is not there', async (t) => {
   const folder = temporaryFolder(t)

@@ -293,6 +293,9 @@ function relationships(fresh: Fresh): void {
     await refused(addRelationship(graph, { ...link, toNodeID: a }, next()), 'INVALID_INPUT_PARAM')
     await refused(addRelationship(graph, { ...link, toNodeID: newId() }, next()), 'NEO4J_NODE_NOT_FOUND')
     await refused(addRelationship(graph, { ...link, relationshipType: 'BLOCKS' }, next()), 'INVALID_INPUT_PARAM')
+    const unknown = { fromNodeID: a, toNodeID: `tag:${newId()}`, relationshipType: 'HAS_TAG' }
+    const absent = await refused(addRelationship(graph, unknown, next()), 'NEO4J_NODE_NOT_FOUND')
+    assert.match(absent.message, new RegExp(`"${unknown.toNodeID}": there is none of this name; ensure_node makes it`))
     await ensureNode(graph, { kind: 'Tag', name: 'urgent `x`' }, next())
     const tag = { fromNodeID: a, toNodeID: 'tag:urgent `x`', relationshipType: 'HAS_TAG' }
     await addRelationship(graph, tag, next())

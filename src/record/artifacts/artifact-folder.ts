@@ -74,6 +74,8 @@ export function openArtifactFolder(folder: string): Artifacts {
     }
   }
 
+  const storedAt = async (id: ArtifactId) => (await stat(join(folder, id)).catch(() => null))?.mtimeMs ?? 0
+
   return {
     address: { driver: 'dir' },
     put,
@@ -83,10 +85,12 @@ export function openArtifactFolder(folder: string): Artifacts {
       if (!card || (name !== null && name !== card.name)) return null
       return { ...card, content: readChecked(join(folder, id, card.name), card) }
     },
+    /** By the time of the folder, since an id that is derived from a call says nothing of its age. */
     async list() {
       const ids = (await readdir(folder)).filter((name) => isUuid(name)) as ArtifactId[]
-      const cards = await Promise.all(ids.sort().reverse().map(readCard))
-      return cards.filter((card) => card !== null)
+      const found = await Promise.all(ids.map(async (id) => ({ card: await readCard(id), at: await storedAt(id) })))
+      const stored = found.flatMap(({ card, at }) => (card === null ? [] : { card, at }))
+      return stored.sort((a, b) => b.at - a.at || (a.card.id < b.card.id ? 1 : -1)).map(({ card }) => card)
     },
     ...cleaner(folder, readCard),
   }

@@ -55,7 +55,7 @@ async function last(context: Context, kind: IdKind): Promise<string> {
 }
 
 async function newest(context: Context, kind: IdKind): Promise<string | undefined> {
-  if (kind === 'artifact') return (await artifactIds(context)).sort().at(-1)
+  if (kind === 'artifact') return (await artifactIds(context))[0]
   if (kind === 'mission' || kind === 'task') return (await graphIds(context, kind, '', 1))[0]
   return (await context.record()).lastId(kind)
 }
@@ -78,6 +78,7 @@ async function graphIds({ record, signal }: Context, kind: 'mission' | 'task', p
   return taskGraph.newest(kind === 'mission' ? 'Mission' : 'Task', prefix, most, { signal })
 }
 
+/** Newest first. */
 async function artifactIds({ config }: Context): Promise<string[]> {
   return (await (await artifactsOf(config)).list()).map(({ id }) => id)
 }

@@ -25,7 +25,9 @@ describe('commands with artifacts in S3', { skip: whyNoMinio() }, () => {
     const { space, run, url } = await open(t)
     const { id, path } = (await run(['artifact', 'put', '-', '--name', 'a.txt', '--json'], 'hello')).json
     assert.equal(path, `artifacts/${id}/a.txt`)
-    assert.equal((await run(['artifact', 'get', '@last'])).stdout, 'hello')
+    for (const which of ['@last', path, id.slice(0, 18)])
+      assert.equal((await run(['artifact', 'get', which])).stdout, 'hello')
+    assert.equal((await run(['artifacts'])).stdout, `${path}  5 bytes\n`)
     assert.deepEqual(
       (await run(['artifacts', '--json'])).json.map((card: { path: string }) => card.path),
       [path],

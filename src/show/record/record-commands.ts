@@ -155,18 +155,20 @@ export const recordCommands: Record<string, Command> = {
       const name = typeof options.name === 'string' ? options.name : file === '-' ? 'stdin.txt' : basename(file)
       const type = 'application/octet-stream'
       const stored = await (await record()).storeArtifact({ owner: nobody, name, type, bytes, content, signal })
-      print(json ? JSON.stringify(stored) : `${stored.id}  ${bytes} bytes  ${stored.name}`)
+      print(json ? JSON.stringify(stored) : `${stored.path}  ${counted(bytes, 'byte')}`)
       return exit.done
     },
   },
   'artifact get': {
     group: 'Keep',
-    usage: 'artifact get ID',
+    usage: 'artifact get ID|PATH',
     does: 'write a stored file to stdout',
     ids: 'artifact',
     words: [1, 1],
     run: async ({ config, words, write, signal }) => {
-      const id = parseId<ArtifactId>('ID', words[0], '; "metier artifacts" lists them')
+      const given = words[0]!
+      const isPath = given.includes('/')
+      const id = isPath ? given : parseId<ArtifactId>('ID', given, '; "metier artifacts" lists them')
       const found = await (await artifactsOf(config)).get(id, signal)
       if (found === null)
         throw new AppError('S3_ARTIFACT_NOT_FOUND', `Cannot get the artifact ${id}: there is none`, { id })
@@ -186,7 +188,7 @@ export const recordCommands: Record<string, Command> = {
         print(
           list.length === 0
             ? 'No file is stored.'
-            : table(list.map(({ id, bytes, name }) => [id, `${bytes} bytes`, name])),
+            : table(list.map(({ path, bytes }) => [path, counted(bytes, 'byte')])),
         )
       return exit.done
     },

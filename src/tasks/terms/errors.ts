@@ -19,8 +19,11 @@ export function missing(param: string): AppError {
   )
 }
 
-export function notFound(nodeID: string): AppError {
-  return new AppError('NEO4J_NODE_NOT_FOUND', `Cannot find the node "${nodeID}": there is none with this id`, {
+/** `given`: what the caller wrote, where that was the name of a node. */
+export function notFound(nodeID: string, given: unknown = nodeID): AppError {
+  const isNamed = typeof given === 'string' && given.includes(':')
+  const details = isNamed ? 'there is none of this name; ensure_node makes it' : 'there is none with this id'
+  return new AppError('NEO4J_NODE_NOT_FOUND', `Cannot find the node "${isNamed ? given : nodeID}": ${details}`, {
     nodeID,
   })
 }
