@@ -74,8 +74,6 @@ export function openArtifactFolder(folder: string): Artifacts {
     }
   }
 
-  const storedAt = async (id: ArtifactId) => (await stat(join(folder, id)).catch(() => null))?.mtimeMs ?? 0
-
   return {
     address: { driver: 'dir' },
     put,
@@ -85,22 +83,24 @@ export function openArtifactFolder(folder: string): Artifacts {
       if (!card || (name !== null && name !== card.name)) return null
       return { ...card, content: readChecked(join(folder, id, card.name), card) }
     },
-    /** By the time of the folder, since an id that is derived from a call says nothing of its age. */
-    async list() {
-      const ids = (await readdir(folder)).filter((name) => isUuid(name)) as ArtifactId[]
-      const found = await Promise.all(ids.map(async (id) => ({ card: await readCard(id), at: await storedAt(id) })))
-      const stored = found.flatMap(({ card, at }) => (card === null ? [] : { card, at }))
-      return stored.sort((a, b) => b.at - a.at || (a.card.id < b.card.id ? 1 : -1)).map(({ card }) => card)
-    },
+    list: () => newestFirst(folder, readCard),
     ...cleaner(folder, readCard),
   }
 }
 
+type ReadCard = (id: ArtifactId) => Promise<Artifact | null>
+
+/** By the time of each folder, since an id that is derived from a call says nothing of its age. */
+async function newestFirst(folder: string, readCard: ReadCard): Promise<Artifact[]> {
+  const ids = (await readdir(folder)).filter((name) => isUuid(name)) as ArtifactId[]
+  const storedAt = async (id: ArtifactId) => (await stat(join(folder, id)).catch(() => null))?.mtimeMs ?? 0
+  const found = await Promise.all(ids.map(async (id) => ({ card: await readCard(id), at: await storedAt(id) })))
+  const stored = found.flatMap(({ card, at }) => (card === null ? [] : { card, at }))
+  return stored.sort((a, b) => b.at - a.at || (a.card.id < b.card.id ? 1 : -1)).map(({ card }) => card)
+}
+
 /** What a sweep needs. */
-function cleaner(
-  folder: string,
-  readCard: (id: ArtifactId) => Promise<Artifact | null>,
-): Pick<Artifacts, 'storedBefore' | 'remove' | 'removeUnfinished'> {
+function cleaner(folder: string, readCard: ReadCard): Pick<Artifacts, 'storedBefore' | 'remove' | 'removeUnfinished'> {
   return {
     async storedBefore(time) {
       const ids = (await readdir(folder)).filter((name) => isUuid(name)) as ArtifactId[]
