@@ -1,11 +1,11 @@
 /** A model is heard while it speaks, at a terminal alone; the record is the same. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newPlan, sessionKit } from '#agent'
 import { type JsonObject, parseConfig } from '#model'
-import { agentProject, caller, lastAnswer, type Project } from '#test'
+import { agentProject, caller, lastAnswer, type Project, whyNot } from '#test'
 import { openVerbs } from '#verbs'
 import { showSpeech } from './show-speech.ts'
 
@@ -46,14 +46,14 @@ test('showSpeech() draws the last words of the thought, not often, and clears th
   assert.equal(shown.lines.length, 3)
 })
 
-async function pursued(space: Project, listener?: Listener) {
+async function pursued(space: Project, listener?: Listener, protocol: 'rebound' | 'tool_code' = 'rebound') {
   const { file, home, folder, project } = space
   const text = readFileSync(file, 'utf8')
   const config = parseConfig({ file, text, home, env: {}, directory: folder })
   const verbs = await openVerbs(config, { path: process.env.PATH!, sessions: async () => sessionKit })
   if (listener !== undefined) verbs.onSpeech(listener)
   const model = `scripted:${join(folder, 'answers.json')}`
-  const plan = (await newPlan({ goal: 'Say', workspace: project, model }, config)) as unknown as JsonObject
+  const plan = (await newPlan({ goal: 'Say', workspace: project, model, protocol }, config)) as unknown as JsonObject
   try {
     const run = String((await verbs.pursue({ plan, goal: 'Say' }, caller)).run)
     return { run, values: verbs.eventsOf(run, { type: 'call.resolved' }).map(({ body }) => ({ ...body, ms: 0 })) }
@@ -73,4 +73,18 @@ test('who listens hears each piece and the end of it; the answer is recorded as 
   )
   const alone = await pursued(agentProject(t, [{ $delta }]))
   assert.deepEqual(listened.values, alone.values)
+})
+
+test('a block whose tags come in pieces is one block: what is read is the whole answer', {
+  skip: whyNot('os'),
+}, async (t) => {
+  const pieces = ['I look.\n<tool', '_code>\nprint(6 ', '* 7)\n</tool_c', 'ode>']
+  const space = agentProject(t, [{ $delta: pieces }, 'It is 42.'])
+  const heard: (string | null)[] = []
+  await pursued(space, (_, text) => void heard.push(text), 'tool_code')
+  assert.deepEqual(heard.slice(0, 5), [...pieces, null])
+  const [step] = readdirSync(join(space.project, 'artifacts'))
+  const read = (name: string) => readFileSync(join(space.project, 'artifacts', step!, name), 'utf8')
+  assert.equal(read('tool_script.py'), 'print(6 * 7)\n')
+  assert.match(read('tool_output.txt'), /^returncode: 0\n\n\[STDOUT\]\n42\n/)
 })
