@@ -38,7 +38,9 @@ export function auditSession(workspace: string, session: string): Link[] {
   }
   const events = lines.map((line) => withBlobs(JSON.parse(line), blob))
   const { links, calls, said, files, outputs } = reconstruct(events, session)
-  checkProtocol(events[0], calls, events.at(-1).body.result !== undefined)
+  const { result } = events.at(-1).body
+  checkProtocol(events[0], calls, result !== undefined)
+  if (result !== undefined) checkResult(events[0], calls, result, files)
   for (const { path, sha256: digest } of files)
     assert.equal(sha256(read(path)), digest, `${path} is not what the session wrote`)
   const { at: startedAt, body } = events[0]
@@ -174,6 +176,20 @@ function checkProtocol({ body }: Any, calls: Call[], isDone: boolean): void {
     if (protocol === 'rebound') checkRebound(value.text, acts, next, isDone)
     else checkGlassBox(value.text, acts, next)
   }
+}
+
+/** The last word is the model's own, and the files that it names are those on the ledger. */
+function checkResult({ body }: Any, calls: Call[], result: Any, files: Any[]): void {
+  const { text } = calls.findLast(({ tool }) => tool.startsWith('model:'))!.value
+  if (body.plan.source.protocol === 'tool_code')
+    assert.ok(text.includes(result.text), 'the model did not say the final result')
+  else {
+    const answer = plainAnswer(text)
+    const said = answer === null ? result.text : (answer.final_result ?? answer.thought_process)
+    assert.equal(result.text, said, 'the model did not say the final result')
+  }
+  for (const { path, sha256: digest } of result.files)
+    assert.equal(digest, files.find((file) => file.path === path)?.sha256, `${path} is not the file of the ledger`)
 }
 
 function checkRebound(text: string, acts: Call[], next: string | undefined, isDone: boolean): void {

@@ -15,3 +15,8 @@ export type Reading =
 export function mistake(reason: string): Reading {
   return { kind: 'mistake', reason }
 }
+
+/** What some models think aloud before they answer is no part of the answer. */
+export function withoutThoughts(text: string): string {
+  return text.replace(/<(think|thinking|reasoning)>[\s\S]*?<\/\1>/gi, '')
+}

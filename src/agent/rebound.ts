@@ -5,7 +5,7 @@
 
 import { extractJson } from '#agent/models'
 import { isObject, type Json, type JsonObject } from '#model'
-import { type Draft, mistake, type Reading } from './reading.ts'
+import { type Draft, mistake, type Reading, withoutThoughts } from './reading.ts'
 
 /** Where it is wrong, as a JSON Pointer, and how. */
 class Wrong extends Error {
@@ -27,7 +27,6 @@ export function readRebound(text: string): Reading {
   }
 }
 
-const withoutThoughts = (text: string) => text.replace(/<(think|thinking|reasoning)>[\s\S]*?<\/\1>/gi, '')
 const blocksIn = (text: string) => text.match(/<\s*tool_code/gi)?.length ?? 0
 
 function readAnswer(value: Json): Reading {

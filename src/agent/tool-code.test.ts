@@ -12,6 +12,11 @@ test('an answer without tags is the last word', () => {
   assert.deepEqual(readToolCode(' It is 42. '), { kind: 'final', text: 'It is 42.', thought: '', drafts: [] })
 })
 
+test('what a model thinks aloud is no part of its last word', () => {
+  const reading = readToolCode('<think>6 * 7 is 42, I am sure.</think>\nIt is 42.')
+  assert.equal(reading.kind === 'final' && reading.text, 'It is 42.')
+})
+
 const mistakes: Record<string, string> = {
   'not complete': '<tool_code>\nprint(1)',
   'wrong order': '</tool_code>print(1)<tool_code>',

@@ -4,7 +4,7 @@
  */
 import { extractJson } from '#agent/models'
 import { isObject } from '#model'
-import { mistake, type Reading } from './reading.ts'
+import { mistake, type Reading, withoutThoughts } from './reading.ts'
 
 /** Whatever looks like a tag, also one that is cut off, written otherwise or has attributes. */
 const likeTag = /<\s*\/?\s*tool_code\b[^<>]*>?/gi
@@ -31,7 +31,7 @@ function lastWord(text: string): Reading {
   const { value } = { value: null, ...extractJson(text) }
   if (isObject(value) && 'thought_process' in value && isObject(value.next_action))
     return mistake('it has a next_action, which belongs to another protocol: write a <tool_code> block')
-  return { kind: 'final', text: text.trim(), thought: '', drafts: [] }
+  return { kind: 'final', text: withoutThoughts(text).trim() || text.trim(), thought: '', drafts: [] }
 }
 
 function isFenced(before: string): boolean {
