@@ -93,6 +93,7 @@ type Tables = Record<RowKind, Map<string, Json>>
 /** Reads what changed since it was last asked; never more than the file holds. */
 export function openKnowledge(rows: Rows): () => Knowledge {
   let tables = emptyTables()
+  let runs: readonly PastRun[] = []
   let position = { seq: -1, n: -1, hash: '' }
   let known: Knowledge | undefined
   return () => {
@@ -100,11 +101,35 @@ export function openKnowledge(rows: Rows): () => Knowledge {
     if (known !== undefined && now.seq === position.seq && now.hash === position.hash) return known
     const isOlder = now.seq < position.seq
     if (isOlder) tables = emptyTables()
-    for (const row of rows.changedSince(isOlder ? -1 : position.n)) apply(tables, row)
+    if (isOlder) runs = []
+    const changed = rows.changedSince(isOlder ? -1 : position.n)
+    for (const row of changed) apply(tables, row)
+    runs = runsWith(runs, changed, tables)
     position = now
-    known = knowledgeOf(tables)
+    known = knowledgeOf(tables, runs)
     return known
   }
+}
+
+/**
+ * Runs are closed one after the other: those that were folded since stand behind the others. Made
+ * of all rows each time, a hundred thousand would keep calls waiting whenever one was added.
+ */
+function runsWith(known: readonly PastRun[], changed: readonly StoredRow[], tables: Tables): readonly PastRun[] {
+  const own = changed.filter(({ kind }) => kind === 'run')
+  if (own.length === 0) return known
+  const last = known.at(-1)?.n ?? -1
+  const added = own.map(({ key, value }) => ({ run: key, ...(value as object) }) as PastRun)
+  const isBehind = own.every(({ value }, at) => value !== null && added[at]!.n > last)
+  const all = isBehind ? known.concat(added.sort(byNumber)) : listOf<PastRun>(tables.run, runParts).sort(byNumber)
+  return all.length > limits.learnRunsMax ? all.slice(-limits.learnRunsMax) : all
+}
+
+const byNumber = (left: PastRun, right: PastRun) => left.n - right.n
+const runParts = (run: string) => ({ run })
+
+function listOf<Value>(table: ReadonlyMap<string, Json>, parts: (key: string) => object): Value[] {
+  return [...table].map(([key, value]) => ({ ...parts(key), ...(value as object) }) as Value)
 }
 
 function emptyTables(): Tables {
@@ -116,26 +141,21 @@ function apply(tables: Tables, { kind, key, value }: StoredRow): void {
   else tables[kind].set(key, value)
 }
 
-function knowledgeOf(tables: Tables): Knowledge {
-  const list = <Value>(kind: RowKind, parts: (key: string) => object): Value[] =>
-    [...tables[kind]].map(([key, value]) => ({ ...parts(key), ...(value as object) }) as Value)
-  const runs = list<PastRun>('run', (run) => ({ run }))
-    .sort((left, right) => left.n - right.n)
-    .slice(-limits.learnRunsMax)
-  const all = list<Capability>('capability', () => ({})).sort((left, right) => left.version - right.version)
+function knowledgeOf(tables: Tables, runs: readonly PastRun[]): Knowledge {
+  const all = listOf<Capability>(tables.capability, () => ({})).sort((left, right) => left.version - right.version)
   const capabilities = all.filter(({ status }) => status !== 'forgotten')
   let uses: Map<string, (Use & { of: string })[]> | undefined
   return {
     runs,
     tool: (id) => tables.tool.get(id) as ToolStats | undefined,
-    edges: () => list<Edge>('edge', edgeParts),
+    edges: () => listOf<Edge>(tables.edge, edgeParts),
     examplesOf: (tool) => (tables.example.get(tool) ?? []) as Example[],
     capabilities: () => capabilities,
     capability: (name, version) =>
       capabilities.findLast((one) => one.name === name && (version === undefined || one.version === version)),
     shapes: () => [...tables.shape].map(shapeOf),
     usesOf: (name, version) => {
-      uses ??= Map.groupBy(list<Use & { of: string }>('use', useParts), ({ of }) => of)
+      uses ??= Map.groupBy(listOf<Use & { of: string }>(tables.use, useParts), ({ of }) => of)
       const versions =
         version === undefined ? [...uses.keys()].filter((of) => of.startsWith(`${name}@`)) : [`${name}@${version}`]
       return versions.flatMap((of) => uses!.get(of) ?? []).map(({ of: _, ...use }) => use)
