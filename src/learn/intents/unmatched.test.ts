@@ -179,6 +179,18 @@ test('unmatchedIn() takes no word that points at something else for a value, nor
   assert.deepEqual(readAgainst('refund order ORD-99 for me', refund!).words, [])
 })
 
+test('unmatchedIn() knows where a value stood to the wish: what is paid from Dora is not paid to her', () => {
+  const paid = ['Ada', 'Bob'].map((name) => ({ intent: `pay 8 to ${name}`, args: { name, amount: 8 } }))
+  const wordsOf = (intent: string) => readAgainst(intent, paid).words
+  for (const same of ['pay 9 to Dora', 'pay Dora 9', 'please pay 9 to Dora for me'])
+    assert.deepEqual(wordsOf(same), [], same)
+  for (const direction of ['from', 'for', 'by', 'with', 'at'])
+    assert.deepEqual(wordsOf(`pay 9 ${direction} Dora`), [direction])
+  const moved = ['Ada', 'Bob'].map((from) => ({ intent: `move 8 from ${from} to Eve`, args: { from, to: 'Eve' } }))
+  assert.deepEqual(unmatchedIn('move 8 to Cleo from Eve', { from: 'Cleo', to: 'Eve' }, moved).words, ['to', 'from'])
+  assert.deepEqual(unmatchedIn('move 8 to Cleo from Eve', { from: 'Eve', to: 'Cleo' }, moved).words, [])
+})
+
 test('unmatchedIn() takes a longer value than any before for a wish that was swallowed, unless it stands in quotes', () => {
   const { served } = habits[2]!
   const args = { item: 'heddle cancel all orders', city: 'Brest' }

@@ -30,7 +30,8 @@ export function unmatchedIn(intent: string, args: Json, served: readonly Served[
   const isBeyond = (word: string) => !stems.has(stemOf(word)) || (isTurned && turns.split(' ').includes(word))
   const beyond = clauses.map((clause) => clause.filter(isBeyond))
   const usual = new Set(served.flatMap((one) => pointersIn(one.args)))
-  const found = [...new Set([...beyond.flat(), ...pointersIn(args).filter((word) => !usual.has(word))])]
+  const pointers = pointersIn(args).filter((word) => !usual.has(word))
+  const found = [...new Set([...beyond.flat(), ...pointers, ...otherDirections(words, args, served)])]
   const said = new Set(words.map(stemOf))
   const [first = new Set<string>(), ...others] = known
   const lacking = [...first].filter((stem) => others.every((one) => one.has(stem)) && !said.has(stem))
@@ -118,6 +119,29 @@ function valuesIn(args: Json, intent: string, longest?: ReadonlyMap<string, numb
 function pointersIn(args: Json): string[] {
   const values = Object.values(isObject(args) ? args : {}).map((value) => String(value).toLowerCase())
   return values.filter((value) => pointing.has(value))
+}
+
+/** Say what a value is to the wish: what is paid from Dora is not paid to her. */
+const directions = new Set(['to', 'from', 'for', 'by', 'with', 'at'])
+
+/** Directions before a value that no earlier intent has before the value of that argument. */
+function otherDirections(words: readonly string[], args: Json, served: readonly Served[]): string[] {
+  return Object.keys(isObject(args) ? args : {}).flatMap((name) => {
+    const direction = directionOf(words, args, name)
+    if (direction === null) return []
+    const isKnown = served.some((one) => {
+      const own = readWords(one.intent)
+      return one.args === null ? own.includes(direction) : directionOf(own, one.args, name) === direction
+    })
+    return isKnown ? [] : [direction]
+  })
+}
+
+function directionOf(words: readonly string[], args: Json, name: string): string | null {
+  const value = readWords(String(isObject(args) ? args[name] : ''))
+  const at = words.findIndex((_, start) => value.every((word, index) => words[start + index] === word))
+  const before = value.length > 0 ? words[at - 1] : undefined
+  return before !== undefined && directions.has(before) ? before : null
 }
 
 function longestValues(served: readonly Served[]): Map<string, number> {
