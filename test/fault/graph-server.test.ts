@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import neo4j from 'neo4j-driver-lite'
 import { AppError, newId } from '#model'
 import {
   addRelationship,
@@ -88,7 +89,22 @@ test(`acknowledged writes survive ${kills} times kill -9 of Neo4j, all else is a
   await checkAll(graph, outcomes)
   assert.ok(outcomes.failed.length > 0, 'no kill met a write')
   for (const code of outcomes.codes) assert.match(code, /^NEO4J_(?:CONNECTION|TRANSACTION)_ERROR$/)
+  await checkNewer(server.address())
 })
+
+/** Here, because no other test uses this server: a database of a newer version is left alone. */
+async function checkNewer(address: ReturnType<ReturnType<typeof ownNeo4j>['address']>): Promise<void> {
+  const driver = neo4j.driver(address.url, { scheme: 'basic', principal: address.user, credentials: address.password })
+  await driver.executeQuery("MATCH (v:MetierLock {name: 'schema'}) SET v.version = 99")
+  const store = await openGraphStore(address)
+  const call = { run: newId(), call: '1', signal: AbortSignal.timeout(60_000) }
+  const refused = createMission(openTaskGraph(store), { name: 'never' }, call)
+  await assert.rejects(refused, { code: 'CONFIG_INVALID', message: /has version 99 and this program reads up to/ })
+  const { records } = await driver.executeQuery("MATCH (m:Mission {name: 'never'}) RETURN m")
+  assert.deepEqual(records, [])
+  await store.close()
+  await driver.close()
+}
 
 /** So many more tasks were acknowledged. */
 async function progress(taskIDs: readonly string[], more: number): Promise<void> {
