@@ -26,6 +26,7 @@ import {
   time,
   withStore,
 } from './record/bars.ts'
+import { shapes } from './record/shapes.ts'
 
 async function main(): Promise<void> {
   preferUs()
@@ -45,6 +46,7 @@ async function measure(store: Store, folder: string): Promise<Bar[]> {
     await single(chain, file, 'one durable append / append + fdatasync'),
     ...(await together(store, folder)),
     ...(await batch(chain, file)),
+    ...(await shapes(store)),
   ]
   closeSync(file)
   return bars

@@ -34,7 +34,8 @@ export type Chain = {
   durable(): Promise<void>
   /**
    * Everything appended so far, or all of one type, read from its exact bytes; null where it was
-   * not all written here, or is more than is kept.
+   * not all written here, or is more than is kept. Of a run of one call that takes a sixth of what
+   * reading the record takes, 4 µs instead of 27 (`bench/record.ts`).
    */
   cachedEvents(only?: EventType): Event[] | null
   inbox(): InboxItem[]

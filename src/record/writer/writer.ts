@@ -11,6 +11,8 @@ import { openInlineCommitter } from './inline-commit.ts'
 import { pack } from './packing.ts'
 import type { HeadsReturned, Message, Part, Reply, WriterData } from './writer-protocol.ts'
 
+export { pack, unpack } from './packing.ts'
+
 type Waiting = { resolve(value: unknown): void; reject(error: AppError): void }
 
 export type Writer = {
