@@ -34,6 +34,8 @@ export type PastIntents = {
 
 /** Rare stems find first; common ones are not read any more after so many places. */
 const readMax = 6000
+/** Of a stem that more places have, those with the shortest intents: such are the most alike. */
+const commonMax = 1000
 const windowFactor = 5
 
 export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCharactersMax)
@@ -43,11 +45,11 @@ const intentStems = (intent: string) => [...new Set(stemsOf(clipped(intent)))].s
 export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
   const all: PastIntent[] = []
   const byKey = new Map<string, PastIntent>()
-  const postings = new Map<string, number[]>()
+  const postings = openPostings((place) => all[place]!.stems.length)
   let sums = new Float32Array(1024)
 
-  const rarity = (stem: string) => Math.log(1 + (all.length + 1) / (1 + (postings.get(stem)?.length ?? 0)))
-  const weigh = (stems: readonly string[]) => stems.reduce((sum, stem) => sum + rarity(stem), 0)
+  const { countOf } = postings
+  const rarity = (stem: string) => Math.log(1 + (all.length + 1) / (1 + countOf(stem)))
   const add = ({ intent, subject, status, tools }: IntentRun) => {
     if (intent === null || tools.length === 0) return
     const stems = intentStems(intent)
@@ -57,11 +59,8 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
     if (past === undefined) {
       past = { intent: clipped(intent), stems, tools: unique, subject, done: 0, failed: 0 }
       byKey.set(key, past)
-      for (const stem of stems) {
-        const places = postings.get(stem) ?? []
-        if (places.push(all.length) === 1) postings.set(stem, places)
-      }
-      all.push(past)
+      const place = all.push(past) - 1
+      for (const stem of stems) postings.add(stem, place)
     }
     if (status === 'done') past.done++
     else past.failed++
@@ -69,14 +68,13 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
   /** The places that share most with the stems, found by their rarer ones. */
   const candidates = (stems: readonly string[], accepts: (past: PastIntent) => boolean) => {
     if (sums.length < all.length) sums = new Float32Array(2 * all.length)
-    const countOf = (stem: string) => postings.get(stem)?.length ?? 0
     const touched: number[] = []
     let read = 0
     for (const stem of [...stems].sort((a, b) => countOf(a) - countOf(b))) {
       read += countOf(stem)
       if (read > readMax && touched.length > 0) break
       const weight = rarity(stem)
-      for (const place of postings.get(stem) ?? []) {
+      for (const place of postings.placesOf(stem)) {
         if (sums[place] === 0) touched.push(place)
         sums[place]! += weight
       }
@@ -93,6 +91,7 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
     nearest(intent, accepts = () => true) {
       const stems = intentStems(intent)
       const asked = new Set(stems)
+      const weigh = weighing(rarity)
       const own = weigh(stems)
       const near = candidates(stems, accepts).map((place): NearIntent => {
         const past = all[place]!
@@ -103,6 +102,41 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
     },
     all: () => all,
   }
+}
+
+/** In how many past intents each stem is, and the places of those among which it is looked for. */
+function openPostings(lengthOf: (place: number) => number) {
+  const known = new Map<string, { count: number; places: number[] }>()
+  /** The shorter first, then the older: what is left is the same whenever it is looked at. */
+  const shortest = (places: number[]) =>
+    places.sort((left, right) => lengthOf(left) - lengthOf(right) || left - right).slice(0, commonMax)
+  return {
+    countOf: (stem: string) => known.get(stem)?.count ?? 0,
+    add(stem: string, place: number) {
+      const posting = known.get(stem) ?? { count: 0, places: [] }
+      known.set(stem, posting)
+      posting.count++
+      posting.places.push(place)
+      if (posting.count > readMax && posting.places.length >= 2 * commonMax) posting.places = shortest(posting.places)
+    },
+    placesOf(stem: string): readonly number[] {
+      const posting = known.get(stem)
+      if (posting === undefined) return []
+      if (posting.count > readMax && posting.places.length > commonMax) posting.places = shortest(posting.places)
+      return posting.places
+    },
+  }
+}
+
+/** The summed weight of stems, each of which is looked up once. */
+function weighing(rarity: (stem: string) => number): (stems: readonly string[]) => number {
+  const known = new Map<string, number>()
+  const weightOf = (stem: string) => {
+    const weight = known.get(stem) ?? rarity(stem)
+    known.set(stem, weight)
+    return weight
+  }
+  return (stems) => stems.reduce((sum, stem) => sum + weightOf(stem), 0)
 }
 
 /** The score that about `count` of them reach, found without sorting them all. */
