@@ -53,13 +53,17 @@ export function inProduct(tools: readonly KnownTool[], past: readonly PastPlan[]
   })
   const known = {
     runs,
+    removals: 0,
+    run: () => undefined,
     tool: () => undefined,
     edges: () => [],
     examplesOf: () => [],
     capabilities: () => [],
     capability: () => undefined,
     shapes: () => [],
+    shape: () => undefined,
     usesOf: () => [],
+    useCounts: () => ({ runs: 0, successes: 0 }),
   }
   const count = plansDueAt(runs.length)
   const pinned = tools.map((tool) => ({ id: idOf(tool), description: tool.description, input: unread.input }))

@@ -7,7 +7,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Attention, AttentionReport } from '#learn/attention'
 import { type Capability, withoutValues } from '#learn/capabilities'
-import { type Edge, type Example, type Knowledge, type PastRun, unjudged } from '#learn/graph'
+import { type Edge, type Example, type Knowledge, unjudged } from '#learn/graph'
 import {
   bindArguments,
   type Calibration,
@@ -21,7 +21,6 @@ import {
   hintsOf,
   type NearIntent,
   type Outcome,
-  openPastIntents,
   outcomesOf,
   type PastIntent,
   type PastIntents,
@@ -32,9 +31,9 @@ import {
 } from '#learn/intents'
 import { type Foretold, noPlanner, type Planner, type PlannerReport, type WordScores } from '#learn/plans'
 import { type Json, type JsonObject, LruCache, limits } from '#model'
-import { argumentsOfRuns, makeOffers, newestOf, type Offers, servedBy, usesOf } from './offers.ts'
+import { argumentsOfRuns, newestOf, type Offers, openHabits, servedBy, usesOf } from './offers.ts'
+import { openPast } from './past.ts'
 import { recentTools } from './recent-tools.ts'
-import { openWordings, toolsDone } from './wordings.ts'
 
 /** Who asks: of which subject, and which servers are configured for them. */
 export type Asker = { subject: string | null; servers: ReadonlySet<string> }
@@ -63,14 +62,20 @@ const unlike: Unmatched = { words: [], lacking: [], share: 1 }
 
 const nothing: Knowledge = {
   runs: [],
+  removals: 0,
+  run: () => undefined,
   tool: () => undefined,
   edges: () => [],
   examplesOf: () => [],
   capabilities: () => [],
   capability: () => undefined,
   shapes: () => [],
+  shape: () => undefined,
   usesOf: () => [],
+  useCounts: () => ({ runs: 0, successes: 0 }),
 }
+
+const askersMax = 16
 
 /** How many more runs make a new fit of the confidence, while they are few and later. */
 const [fewRuns, stepOfFew, stepOfMany] = [100, 5, 50]
@@ -91,11 +96,12 @@ export class Adviser {
   readonly #planner: () => Planner
   readonly #isShared: boolean
   readonly #now: () => number
-  #seen = { n: -1, count: 0 }
-  #past = openPastIntents()
-  #wordings = openWordings()
-  readonly #offers = new WeakMap<Knowledge, Map<string, Offers>>()
-  readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(16)
+  #known: Knowledge | null = null
+  readonly #past = openPast()
+  readonly #habitOf = openHabits()
+  /** By asker: what is offered of all capabilities, as long as these are the same. */
+  readonly #offered = new LruCache<string, { of: readonly Capability[]; capabilities: Capability[] }>(askersMax)
+  readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(askersMax)
 
   constructor({ knowledge, attention = () => unjudged, planner = () => noPlanner, isShared, now }: AdviserOptions) {
     this.#knowledge = knowledge
@@ -108,7 +114,7 @@ export class Adviser {
   /** Hints for the ranking of tools; `words` are the scores of those that the words alone find. */
   hints(intent: string, asker: Asker, words: WordScores): Hints {
     const known = this.#follow()
-    const near = this.#past.nearest(intent, this.#accepts(asker))
+    const near = this.#past.all().nearest(intent, this.#accepts(asker))
     const planned = this.#foretell(intent, asker, near, words)?.planned ?? null
     const recent = recentTools(known.runs, asker, this.#now())
     return hintsOf(near, recent, known.tool, { planned, attention: this.#attend(intent, asker) })
@@ -142,31 +148,39 @@ export class Adviser {
     return calibrationOf([...outcomesOf(visible, habits)], this.#planner().outcomes)
   }
 
-  /** Verified capabilities that the asker may see, the likeliest first. */
-  recall(intent: string, asker: Asker, args: JsonObject = {}): Recalled[] {
+  /** Verified capabilities that the asker may see, the likeliest first, from `likenessMin` on. */
+  recall(intent: string, asker: Asker, args: JsonObject = {}, likenessMin = 0): Recalled[] {
     const known = this.#follow()
-    const { capabilities, habits, shapes } = this.#offersOf(known, asker)
+    const { capabilities, habits } = this.#offersOf(known, asker)
     const near = habits.length === 0 ? [] : recallIntent(readIntent(clipped(intent)), habits)
     const likeness = new Map(near.map(({ id, confidence }) => [id, confidence]))
     const likenessOf = ({ name }: Capability) => likeness.get(name) ?? 0
-    const ordered = [...capabilities].sort((left, right) => likenessOf(right) - likenessOf(left))
+    // Arguments are bound last: what is unmatched makes a capability no likelier.
+    const ordered = capabilities
+      .filter((capability) => likenessOf(capability) >= likenessMin)
+      .sort((left, right) => likenessOf(right) - likenessOf(left))
     const recalled = ordered.map((capability) => {
       const isOwn = capability.subject === asker.subject
-      const past = argumentsOfRuns(shapes.get(capability.shape), capability)
+      const shape = known.shape(capability.shape)
+      const past = argumentsOfRuns(shape, capability)
       const bound = bindArguments(intent, capability.parametersSchema, isOwn ? past : [], args)
-      const uses = usesOf(known, capability, shapes.get(capability.shape)?.count)
+      const uses = usesOf(known, capability, shape?.count)
       const isLike = likenessOf(capability) > 0
-      const unmatched = isLike ? unmatchedIn(intent, bound.args, servedBy(capability, past, this.#wordings)) : unlike
+      const unmatched = isLike
+        ? unmatchedIn(intent, bound.args, servedBy(capability, past, this.#past.wordings()))
+        : unlike
       return { capability, likeness: likenessOf(capability) * unmatched.share, unmatched, ...bound, uses }
     })
-    return recalled.sort((left, right) => right.likeness - left.likeness)
+    return recalled
+      .filter(({ likeness }) => likeness >= likenessMin)
+      .sort((left, right) => right.likeness - left.likeness)
   }
 
   /** The tools that an intent will need, and the capability that it recalls. */
   async foresight(intent: string, asker: Asker, words: WordScores, args?: JsonObject): Promise<Foresight> {
     const known = this.#follow()
     const fitted = await this.#confidenceFor(known, asker)
-    const near = this.#past.nearest(intent, this.#accepts(asker))
+    const near = this.#past.all().nearest(intent, this.#accepts(asker))
     const plan = this.#foretell(intent, asker, near, words)?.plan()
     const foreseen = foresee(intent, near, this.#offersOf(known, asker).habits, plan?.tools)
     const found = this.recall(intent, asker, args)
@@ -186,9 +200,8 @@ export class Adviser {
   /** Values that a tool was called with, and the intents of those runs. */
   pastArguments(tool: string, asker: Asker): { intent: string; args: Json }[] {
     const known = this.#follow()
-    const intents = new Map(known.runs.map(({ run, intent }) => [run, intent]))
     return this.examples(tool, asker).flatMap(({ run, input }) => {
-      const intent = intents.get(run)
+      const intent = known.run(run)?.intent
       return intent == null ? [] : [{ intent, args: input }]
     })
   }
@@ -205,7 +218,7 @@ export class Adviser {
 
   /** How often a tool failed, and with which code most: never a server's text. */
   failuresOf(tool: string): { tries: number; code: string } | null {
-    const { calls = 0, successes = 0, codes = {} } = this.#knowledge().tool(tool) ?? {}
+    const { calls = 0, successes = 0, codes = {} } = this.#lastKnown().tool(tool) ?? {}
     const [worst] = Object.entries(codes).sort(([, left], [, right]) => right - left)
     const isFailing = calls >= failedTriesMin && (calls - successes) / calls >= failedShareMin
     return worst === undefined || !isFailing ? null : { tries: calls, code: worst[0] }
@@ -213,53 +226,43 @@ export class Adviser {
 
   /** Takes in the runs that were closed since. */
   #follow(): Knowledge {
-    const known = this.#knowledge()
-    const { runs } = known
-    const last = runs.at(-1)?.n ?? -1
-    if (last < this.#seen.n || runs.length < this.#seen.count) {
-      this.#past = openPastIntents()
-      this.#wordings = openWordings()
-      this.#seen = { n: -1, count: 0 }
-    }
-    if (last > this.#seen.n) for (const run of runsAfter(runs, this.#seen.n)) this.#add(run, known)
-    this.#seen = { n: last, count: runs.length }
-    return known
+    this.#known = this.#knowledge()
+    this.#past.follow(this.#known)
+    return this.#known
   }
 
-  #add(run: PastRun, known: Knowledge): void {
-    this.#past.add(asDone(run, known))
-    this.#wordings.add(run)
+  /** As of the last question: of each of many tools the file is not asked again. */
+  #lastKnown(): Knowledge {
+    return this.#known ?? this.#follow()
   }
 
   #isVisible(asker: Asker, subject: string | null): boolean {
     return this.#isShared || subject === asker.subject
   }
 
-  #visibleTo(asker: Asker, known: Knowledge): PastIntents {
-    const runs = known.runs.filter((run) => this.#isVisible(asker, run.subject))
-    return openPastIntents(runs.map((run) => asDone(run, known)))
+  #visibleTo({ subject }: Asker, known: Knowledge): PastIntents {
+    return this.#isShared ? this.#past.all() : this.#past.of(subject, known)
   }
 
   #accepts(asker: Asker): (past: PastIntent) => boolean {
     return ({ subject, tools }) => this.#isVisible(asker, subject) && tools.every((tool) => isThere(tool, asker))
   }
 
-  /** What is offered to an asker, until more is known. */
   #offersOf(known: Knowledge, asker: Asker): Offers {
     const isOffered = ({ status, subject, servers }: Capability) =>
       status === 'verified' && this.#isVisible(asker, subject) && servers.every((server) => asker.servers.has(server))
     const asSeen = (one: Capability) => (one.subject === asker.subject ? one : withoutValues(one))
-    const views = this.#offers.get(known) ?? new Map<string, Offers>()
-    const key = keyOf(asker)
-    const found = views.get(key) ?? makeOffers(known, newestOf(known, isOffered).map(asSeen))
-    this.#offers.set(known, views.set(key, found))
-    return found
+    const [key, of] = [keyOf(asker), known.capabilities()]
+    const found = this.#offered.get(key)
+    const capabilities = found?.of === of ? found.capabilities : newestOf(known, isOffered).map(asSeen)
+    this.#offered.set(key, { of, capabilities })
+    return { capabilities, habits: capabilities.map((capability) => this.#habitOf(known, capability)) }
   }
 
   /** Fitted again after some more runs, a few milliseconds at a time. */
   async #confidenceFor(known: Knowledge, asker: Asker): Promise<Confidence> {
     const key = keyOf(asker)
-    const { count } = this.#seen
+    const count = this.#past.count()
     const found = this.#confidences.get(key)
     const step = count < fewRuns ? stepOfFew : stepOfMany
     if (found !== undefined && count >= found.count && count < found.count + step) return found.fitted
@@ -284,13 +287,6 @@ export const noAdviser: Adviser = new Adviser({
   isShared: false,
   now: Date.now,
 })
-
-const asDone = (run: PastRun, known: Knowledge): PastRun => ({ ...run, tools: toolsDone(run.tools, known) })
-
-/** They are in the order of `n`. */
-function runsAfter(runs: readonly PastRun[], n: number): readonly PastRun[] {
-  return runs.slice(runs.findLastIndex((run) => run.n <= n) + 1)
-}
 
 const isThere = (tool: string, { servers }: Asker) =>
   tool.startsWith('cap:') || servers.has(tool.slice(0, tool.indexOf(':')))

@@ -12,16 +12,25 @@ const habitIntentsMax = 8
 /** Below it, what is said beyond the known words may be another wish. */
 const wordingShareMin = 0.5
 
-export type Offers = { capabilities: readonly Capability[]; habits: ToolHabit[]; shapes: Map<string, Shape> }
+export type Offers = { capabilities: readonly Capability[]; habits: ToolHabit[] }
 
-export function makeOffers(known: Knowledge, capabilities: readonly Capability[]): Offers {
-  const shapes = new Map(known.shapes().map((shape) => [shape.digest, shape]))
-  const habits = capabilities.map(({ name, intent, shape, tools }): ToolHabit => {
-    const runs = shapes.get(shape)?.runs.filter(({ ok }) => ok) ?? []
-    const intents = [...new Set([intent, ...runs.map((run) => run.intent)])].slice(-habitIntentsMax)
-    return { id: name, tools: Object.keys(tools), intents: intents.map((text) => readIntent(clipped(text))) }
-  })
-  return { capabilities, habits, shapes }
+/** Each habit is read once, and again where its capability or the runs of its shape changed. */
+export function openHabits(): (known: Knowledge, capability: Capability) => ToolHabit {
+  const habits = new WeakMap<Capability, { shape: Shape | undefined; habit: ToolHabit }>()
+  return (known, capability) => {
+    const shape = known.shape(capability.shape)
+    const found = habits.get(capability)
+    if (found !== undefined && found.shape === shape) return found.habit
+    const habit = habitOf(capability, shape)
+    habits.set(capability, { shape, habit })
+    return habit
+  }
+}
+
+function habitOf({ name, intent, tools }: Capability, shape: Shape | undefined): ToolHabit {
+  const runs = shape?.runs.filter(({ ok }) => ok) ?? []
+  const intents = [...new Set([intent, ...runs.map((run) => run.intent)])].slice(-habitIntentsMax)
+  return { id: name, tools: Object.keys(tools), intents: intents.map((text) => readIntent(clipped(text))) }
 }
 
 /** With which arguments the runs that taught a capability would have called it. */
@@ -32,9 +41,9 @@ export function argumentsOfRuns(shape: Shape | undefined, capability: Capability
 
 /** Runs of its shape went well; one that never failed is not sure to go well: (s + 1) / (n + 2). */
 export function usesOf(known: Knowledge, { name, version, runs }: Capability, taught = runs.length) {
-  const uses = known.usesOf(name, version)
-  const successes = taught + uses.filter(({ success }) => success).length
-  const count = taught + uses.length
+  const uses = known.useCounts(name, version)
+  const successes = taught + uses.successes
+  const count = taught + uses.runs
   return { runs: count, successes, confidence: Math.round((1000 * (successes + 1)) / (count + 2)) / 1000 }
 }
 

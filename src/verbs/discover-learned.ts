@@ -23,7 +23,8 @@ type Wanted = { server?: string; effect?: string; minScore?: number }
 
 /** A tool that is called by its name keeps its place. */
 const namedMin = 0.97
-const likenessMin = 0.3
+/** Beside tools, a capability that is less alike is not shown. */
+export const likenessMin = 0.3
 
 export async function rankLearned(
   catalog: Catalog,
@@ -68,9 +69,7 @@ export function foundCapabilities(
   isAlone: boolean,
   schemas: boolean,
 ): FoundCapability[] {
-  const shown = isAlone
-    ? recalled
-    : recalled.filter(({ likeness }) => likeness >= likenessMin).slice(0, limits.capabilitiesOfferedMax)
+  const shown = isAlone ? recalled : recalled.slice(0, limits.capabilitiesOfferedMax)
   return shown.map(({ capability, likeness, missing, uses }) => {
     const { name, version, intent, status, source, parametersSchema, effect } = capability
     const score = Math.round(1000 * likeness * uses.confidence) / 1000

@@ -4,7 +4,7 @@ import type { Adviser, Asker } from '#learn'
 import { effectKinds, isEffect, type Json, type JsonObject, limits, type Tool } from '#model'
 import { invalid, missing, numberOf, objectOf, oneOf, optional, textOf } from '#verbs/input'
 import type { DiscoverAnswer, FoundCapability } from '#verbs/views'
-import { foundCapabilities, rankLearned } from './discover-learned.ts'
+import { foundCapabilities, likenessMin, rankLearned } from './discover-learned.ts'
 
 type Filter = { type: 'tool' | 'capability' | 'all'; server?: string; effect?: string; minScore?: number }
 
@@ -17,7 +17,10 @@ export async function discover(
   const { type, ...wanted } = filter
   const servers = Object.keys(catalog.digests())
   if (wanted.server !== undefined) oneOf('filter.server', wanted.server, servers)
-  const recalled = type === 'tool' || wanted.server !== undefined ? [] : adviser.recall(intent, asker)
+  const recalled =
+    type === 'tool' || wanted.server !== undefined
+      ? []
+      : adviser.recall(intent, asker, {}, type === 'capability' ? 0 : likenessMin)
   const capabilities = foundCapabilities(recalled, type === 'capability', schemas).filter(
     ({ effect, score }) => (wanted.effect ?? effect) === effect && score >= (wanted.minScore ?? 0),
   )

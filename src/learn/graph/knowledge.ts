@@ -4,27 +4,12 @@
  */
 
 import type { Capability } from '#learn/capabilities'
-import { type Json, limits } from '#model'
+import type { Json } from '#model'
 import type { EdgeType } from './edge.ts'
+import { openPastRuns, type PastRun } from './past-runs.ts'
 import { type RowKind, type Rows, rowKinds, type StoredRow } from './rows.ts'
 
-/** A closed run. `tools` in the order in which they were issued, with `cap:` ids. */
-export type PastRun = {
-  run: string
-  /** The number of its `run.closed`, which orders runs. */
-  n: number
-  at: string
-  intent: string | null
-  subject: string | null
-  kind: 'code' | 'dag' | 'agent' | 'capability'
-  status: 'done' | 'failed' | 'cancelled'
-  teaches: 'capability' | 'rates'
-  tools: string[]
-  /** Of calls that failed: the code of the last failure, by tool. */
-  codes?: Record<string, string>
-  shape?: string
-  ms: number
-}
+export type { PastRun } from './past-runs.ts'
 
 type Coverage = 'strict' | 'partial' | 'optional'
 type EdgeSource = 'declared' | 'observed' | 'inferred'
@@ -75,90 +60,125 @@ type Use = { run: string; call: string; at: string; success: boolean; ms: number
 export type Knowledge = {
   /** In the order in which they were closed; the newest where there are more than memory is for. */
   readonly runs: readonly PastRun[]
+  /** How often one of them was removed: what was made of them before is to be made again then. */
+  readonly removals: number
+  run(id: string): PastRun | undefined
   tool(id: string): ToolStats | undefined
   edges(): Edge[]
   examplesOf(tool: string): Example[]
-  /** Without those that a human had forgotten. */
-  capabilities(): Capability[]
+  /** Without those that a human had forgotten; the same array as long as none of them changed. */
+  capabilities(): readonly Capability[]
   /** The newest version where none is given. */
   capability(name: string, version?: number): Capability | undefined
   shapes(): Shape[]
+  shape(digest: string): Shape | undefined
   usesOf(capability: string, version?: number): Use[]
+  useCounts(capability: string, version: number): UseCounts
 }
+
+type UseCounts = { runs: number; successes: number }
 
 export const keyOf = (...parts: (string | number)[]) => parts.join('\0')
 
-type Tables = Record<RowKind, Map<string, Json>>
+type Tables = Record<Exclude<RowKind, 'run' | 'use'>, Map<string, Json>>
 
-/** Reads what changed since it was last asked; never more than the file holds. */
-export function openKnowledge(rows: Rows): () => Knowledge {
-  let tables = emptyTables()
-  let runs: readonly PastRun[] = []
-  let position = { seq: -1, n: -1, hash: '' }
-  let known: Knowledge | undefined
-  return () => {
-    const now = rows.position()
-    if (known !== undefined && now.seq === position.seq && now.hash === position.hash) return known
-    const isOlder = now.seq < position.seq
-    if (isOlder) tables = emptyTables()
-    if (isOlder) runs = []
-    const changed = rows.changedSince(isOlder ? -1 : position.n)
-    for (const row of changed) apply(tables, row)
-    runs = runsWith(runs, changed, tables)
-    position = now
-    known = knowledgeOf(tables, runs)
-    return known
-  }
+type KnowledgeState = {
+  tables: Tables
+  runs: ReturnType<typeof openPastRuns>
+  uses: ReturnType<typeof openUses>
+  /** By version; made again when one of them changed. */
+  capabilities: Capability[]
 }
 
 /**
- * Runs are closed one after the other: those that were folded since stand behind the others. Made
- * of all rows each time, a hundred thousand would keep calls waiting whenever one was added.
+ * Reads what changed since it was last asked, never more than the file holds, and touches nothing
+ * else: the next discover waits for it whenever a run was closed.
  */
-function runsWith(known: readonly PastRun[], changed: readonly StoredRow[], tables: Tables): readonly PastRun[] {
-  const own = changed.filter(({ kind }) => kind === 'run')
-  if (own.length === 0) return known
-  const last = known.at(-1)?.n ?? -1
-  const added = own.map(({ key, value }) => ({ run: key, ...(value as object) }) as PastRun)
-  const isBehind = own.every(({ value }, at) => value !== null && added[at]!.n > last)
-  const all = isBehind ? known.concat(added.sort(byNumber)) : listOf<PastRun>(tables.run, runParts).sort(byNumber)
-  return all.length > limits.learnRunsMax ? all.slice(-limits.learnRunsMax) : all
+export function openKnowledge(rows: Rows): () => Knowledge {
+  let known = nothingKnown()
+  let removals = 0
+  let position = { seq: -1, n: -1, hash: '' }
+  let knowledge: Knowledge | undefined
+  return () => {
+    const now = rows.position()
+    if (knowledge !== undefined && now.seq === position.seq && now.hash === position.hash) return knowledge
+    const isOlder = now.seq < position.seq
+    if (isOlder) known = nothingKnown()
+    const isOneRemoved = apply(known, rows.changedSince(isOlder ? -1 : position.n))
+    if (isOlder || isOneRemoved) removals++
+    position = now
+    knowledge = knowledgeOf(known, removals)
+    return knowledge
+  }
 }
 
-const byNumber = (left: PastRun, right: PastRun) => left.n - right.n
-const runParts = (run: string) => ({ run })
-
-function listOf<Value>(table: ReadonlyMap<string, Json>, parts: (key: string) => object): Value[] {
-  return [...table].map(([key, value]) => ({ ...parts(key), ...(value as object) }) as Value)
+function nothingKnown(): KnowledgeState {
+  const tables = Object.fromEntries(rowKinds.map((kind) => [kind, new Map()])) as Record<RowKind, Map<string, Json>>
+  return { tables, runs: openPastRuns(), uses: openUses(), capabilities: [] }
 }
 
-function emptyTables(): Tables {
-  return Object.fromEntries(rowKinds.map((kind) => [kind, new Map()])) as Tables
+/** Whether a run was removed, or is another one than before. */
+function apply(known: KnowledgeState, changed: readonly StoredRow[]): boolean {
+  const { tables, runs, uses } = known
+  const isOneRemoved = runs.apply(changed.filter(({ kind }) => kind === 'run'))
+  for (const { kind, key, value } of changed) {
+    if (kind === 'run') continue
+    else if (kind === 'use') uses.set(key, value)
+    else if (value === null) tables[kind].delete(key)
+    else tables[kind].set(key, value)
+  }
+  if (!changed.some(({ kind }) => kind === 'capability')) return isOneRemoved
+  const all = [...tables.capability.values()] as unknown as Capability[]
+  known.capabilities = all
+    .filter(({ status }) => status !== 'forgotten')
+    .sort((left, right) => left.version - right.version)
+  return isOneRemoved
 }
 
-function apply(tables: Tables, { kind, key, value }: StoredRow): void {
-  if (value === null) tables[kind].delete(key)
-  else tables[kind].set(key, value)
-}
-
-function knowledgeOf(tables: Tables, runs: readonly PastRun[]): Knowledge {
-  const all = listOf<Capability>(tables.capability, () => ({})).sort((left, right) => left.version - right.version)
-  const capabilities = all.filter(({ status }) => status !== 'forgotten')
-  let uses: Map<string, (Use & { of: string })[]> | undefined
+function knowledgeOf({ tables, runs, uses, capabilities }: KnowledgeState, removals: number): Knowledge {
   return {
-    runs,
+    runs: runs.list(),
+    removals,
+    run: runs.get,
     tool: (id) => tables.tool.get(id) as ToolStats | undefined,
-    edges: () => listOf<Edge>(tables.edge, edgeParts),
+    edges: () => [...tables.edge].map(([key, value]) => ({ ...edgeParts(key), ...(value as object) }) as Edge),
     examplesOf: (tool) => (tables.example.get(tool) ?? []) as Example[],
     capabilities: () => capabilities,
     capability: (name, version) =>
       capabilities.findLast((one) => one.name === name && (version === undefined || one.version === version)),
     shapes: () => [...tables.shape].map(shapeOf),
-    usesOf: (name, version) => {
-      uses ??= Map.groupBy(listOf<Use & { of: string }>(tables.use, useParts), ({ of }) => of)
-      const versions =
-        version === undefined ? [...uses.keys()].filter((of) => of.startsWith(`${name}@`)) : [`${name}@${version}`]
-      return versions.flatMap((of) => uses!.get(of) ?? []).map(({ of: _, ...use }) => use)
+    shape(digest) {
+      const value = tables.shape.get(digest)
+      return value === undefined ? undefined : shapeOf([digest, value])
+    },
+    usesOf: uses.of,
+    useCounts: uses.counts,
+  }
+}
+
+/** Uses by capability and version, counted as they come. */
+function openUses() {
+  const known = new Map<string, { uses: Map<string, Use>; successes: number }>()
+  const setUse = (key: string, value: Json | null) => {
+    const [of, run, call] = key.split('\0') as [string, string, string]
+    const own = known.get(of) ?? { uses: new Map<string, Use>(), successes: 0 }
+    known.set(of, own)
+    own.successes -= Number(own.uses.get(key)?.success ?? false)
+    own.uses.delete(key)
+    if (value === null) return
+    const use = { run, call, ...(value as object) } as Use
+    own.uses.set(key, use)
+    own.successes += Number(use.success)
+  }
+  return {
+    set: setUse,
+    of(name: string, version?: number): Use[] {
+      const isWanted = (of: string) => (version === undefined ? of.startsWith(`${name}@`) : of === `${name}@${version}`)
+      return [...known.keys()].filter(isWanted).flatMap((of) => [...known.get(of)!.uses.values()])
+    },
+    counts(name: string, version: number): UseCounts {
+      const { uses, successes } = known.get(`${name}@${version}`) ?? { uses: new Map(), successes: 0 }
+      return { runs: uses.size, successes }
     },
   }
 }
@@ -176,9 +196,4 @@ function shapeOf([digest, value]: [string, Json]): Shape {
 function edgeParts(key: string): object {
   const [from, to, type, source] = key.split('\0')
   return { from, to, type, source }
-}
-
-function useParts(key: string): object {
-  const [of, run, call] = key.split('\0')
-  return { of, run, call }
 }

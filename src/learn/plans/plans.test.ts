@@ -32,13 +32,17 @@ const unseen = `${wishOf(0)[1]} and ${wishOf(9)[1]}`
 
 const known = (list: readonly object[]) => ({
   runs: list.map((run, n) => ({ run: `r${n}`, n, at: '', kind: 'dag', teaches: 'rates', ms: 0, ...run })) as never,
+  removals: 0,
+  run: () => undefined,
   tool: () => undefined,
   edges: () => [],
   examplesOf: () => [],
   capabilities: () => [],
   capability: () => undefined,
   shapes: () => [],
+  shape: () => undefined,
   usesOf: () => [],
+  useCounts: () => ({ runs: 0, successes: 0 }),
 })
 
 test('a planner composes what no single past plan did, in its order, after it was written and read', async () => {
