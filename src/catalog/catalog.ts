@@ -25,7 +25,7 @@ import {
 import { AppError, builtInServer, type Json, limits, splitToolId, type Tool, type ToolDiff, type Try } from '#model'
 
 export { applyDiff, type PinRecord } from '#catalog/definitions'
-export { buildIndex, openIndexer, stem, stemOf, tokenize } from '#catalog/index'
+export { buildIndex, openIndexer, stem, stemOf, synonymGroup, tokenize } from '#catalog/index'
 export { boxWords, type ClientConversation, passableCapabilities } from '#catalog/mcp'
 export { type Authorize, authorizationFetch, type Logout, openCallback } from '#catalog/oauth'
 export { endOrphansOf } from '#catalog/processes'

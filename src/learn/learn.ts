@@ -58,7 +58,7 @@ export {
   sharesOf,
   type Trace,
 } from '#learn/lessons'
-export { calibrationError, fitLogistic, fitTrees, type Logistic, predictLogistic, type Trees } from '#learn/models'
+export { type Blend, calibrationError, fitBlend, fitLogistic, type Logistic, predictLogistic } from '#learn/models'
 export { fitPlans, openPlanner, plansDueAt } from '#learn/plans'
 export { suggestGraph, type ToolSchema, toolSchemaOf } from '#learn/suggestion'
 export { alignWords, indexTexts, type Specificity, stemsOf, wordsOf } from '#learn/text'

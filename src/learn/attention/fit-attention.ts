@@ -9,6 +9,7 @@
  * that they used against sampled others, from a seed: the same past gives the same weights.
  */
 
+import { diceOf } from '#learn/models'
 import {
   type AttentionModel,
   forward,
@@ -107,15 +108,4 @@ function shuffled(count: number, dice: () => number): number[] {
     ;[order[at], order[other]] = [order[other]!, order[at]!]
   }
   return order
-}
-
-/** Numbers in [0, 1) from a seed (mulberry32). */
-function diceOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,66 +1,66 @@
 /**
  * What speaks for an output field of one tool being the input of another: names, types,
- * descriptions, how specific the words are, who else could provide it, and where the intent
- * mentions the two.
+ * descriptions, how specific the words are, who else could provide it, where the intent speaks of
+ * the two tools, and whether it says the value itself.
  */
-import { tokenize } from '#catalog'
 import { dice, overlap, type Specificity, stemsOf } from '#learn/text'
+import { type FieldWords, fieldWords } from './field-words.ts'
+import { statedFeatures } from './stated-values.ts'
+import { toolMentions } from './tool-mentions.ts'
 import type { Field, ToolShape } from './tool-shape.ts'
 
 /** Tools are named by their place in the list. */
 export type FieldPair = { from: number; output: string; to: number; input: string; features: number[] }
 
-type Words = { name: Set<string>; said: Set<string>; all: Set<string>; key: string; last: string; grams: Set<string> }
 type ToolWords = {
   shape: ToolShape
   words: Set<string>
-  place: number
-  inputs: Map<Field, Words>
-  outputs: Map<Field, Words>
+  spoken: ReturnType<typeof toolMentions>[number]
+  inputs: Map<Field, FieldWords>
+  outputs: Map<Field, FieldWords>
 }
 
 export function fieldPairsOf(shapes: readonly ToolShape[], intent: string, specificity: Specificity): FieldPair[] {
-  const clauses = intent.split(/[,.;]|\band\b|\bthen\b|\bafter\b/).map((clause) => new Set(stemsOf(clause)))
-  const known = shapes.map((shape): ToolWords => {
-    const words = new Set(stemsOf(`${shape.name} ${shape.description}`))
-    const fields = (list: Field[]) => new Map(list.map((field) => [field, wordsOf(field)]))
-    const place = placeIn(clauses, words, specificity)
-    return { shape, words, place, inputs: fields(shape.inputs), outputs: fields(shape.outputs) }
+  const words = shapes.map(({ name, description }) => new Set(stemsOf(`${name} ${description}`)))
+  const spoken = toolMentions(intent, words, specificity)
+  const known = shapes.map((shape, at): ToolWords => {
+    const fields = (list: Field[]) => new Map(list.map((field) => [field, fieldWords(field)]))
+    return {
+      shape,
+      words: words[at]!,
+      spoken: spoken[at]!,
+      inputs: fields(shape.inputs),
+      outputs: fields(shape.outputs),
+    }
   })
   const asked = new Set(stemsOf(intent))
+  const wanted = known.flatMap(({ inputs, spoken: { place } }) =>
+    [...inputs].map(([field, { key, name, said }]) => ({ field, key, name, said, place })),
+  )
+  const stated = statedFeatures(intent, wanted, specificity)
   const raw = known.flatMap((consumer, to) =>
     known.flatMap((producer, from) =>
-      from === to ? [] : pairsBetween(producer, consumer, { from, to, asked, specificity }),
+      from === to ? [] : pairsBetween(producer, consumer, { from, to, asked, stated, specificity }),
     ),
   )
   return withRivals(raw)
 }
 
-function wordsOf({ name, description }: Field): Words {
-  const stems = stemsOf(name)
-  const said = new Set(stemsOf(description))
-  const key = tokenize(name).join('')
-  const grams = new Set(Array.from({ length: Math.max(0, key.length - 2) }, (_, at) => key.slice(at, at + 3)))
-  return { name: new Set(stems), said, all: new Set([...stems, ...said]), key, last: stems.at(-1) ?? '', grams }
+type Between = {
+  from: number
+  to: number
+  asked: Set<string>
+  stated: Map<Field, number[]>
+  specificity: Specificity
 }
-
-/** Where in the intent a tool is spoken of, between 0 and 1; the middle where nowhere. */
-function placeIn(clauses: Set<string>[], words: Set<string>, specificity: Specificity): number {
-  const scores = clauses.map((clause) => {
-    let shared = 0
-    for (const stem of clause.intersection(words)) shared += specificity(stem)
-    return shared / (1 + Math.sqrt(clause.size))
-  })
-  const best = Math.max(0, ...scores)
-  return best > 0 ? (scores.indexOf(best) + 0.5) / clauses.length : 0.5
-}
-
-type Between = { from: number; to: number; asked: Set<string>; specificity: Specificity }
 type Raw = FieldPair & { core: number }
 
-function pairsBetween(producer: ToolWords, consumer: ToolWords, { from, to, asked, specificity }: Between): Raw[] {
+function pairsBetween(producer: ToolWords, consumer: ToolWords, between: Between): Raw[] {
+  const { from, to, asked, stated, specificity } = between
   const tools = [
-    consumer.place - producer.place,
+    consumer.spoken.place - producer.spoken.place,
+    consumer.spoken.turn - producer.spoken.turn,
+    consumer.spoken.backReferences,
     dice(producer.words, consumer.words, specificity),
     producer.shape.inputs.length,
     consumer.shape.inputs.length,
@@ -78,6 +78,9 @@ function pairsBetween(producer: ToolWords, consumer: ToolWords, { from, to, aske
       overlap(asked, wanted.name, specificity),
       Number(input.type === 'string'),
       Math.max(0, ...[...wanted.name].map(specificity)),
+      overlap(wanted.name, consumer.spoken.clause, specificity),
+      overlap(wanted.all, producer.spoken.clause, specificity),
+      ...stated.get(input)!,
     ]
     for (const [output, given] of producer.outputs) {
       const same = Number(given.key === wanted.key)
@@ -101,6 +104,12 @@ function pairsBetween(producer: ToolWords, consumer: ToolWords, { from, to, aske
         overlap(consumer.words, given.name, specificity),
         overlap(asked, given.name, specificity),
         Number([...producer.inputs.values()].some(({ key }) => key === given.key)),
+        overlap(given.name, consumer.spoken.clause, specificity),
+        dice(given.kinds, wanted.kinds, specificity),
+        dice(given.nameKinds, wanted.nameKinds, specificity),
+        overlap(given.nameKinds, wanted.nameKinds, specificity),
+        overlap(given.nameKinds, wanted.kinds, specificity),
+        overlap(wanted.nameKinds, given.kinds, specificity),
       ]
       const features = [...words, ...about, ...tools]
       rows.push({ from, output: output.name, to, input: input.name, features, core })

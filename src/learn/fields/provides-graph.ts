@@ -2,7 +2,7 @@
  * What could feed what among known tools, whatever plan they stand in: an input may have several
  * sources, and two tools may feed each other.
  */
-import { predictTrees } from '#learn/models'
+import { predictBlend } from '#learn/models'
 import type { Specificity } from '#learn/text'
 import { fieldPairsOf } from './field-pairs.ts'
 import { providesModel } from './provides-model.ts'
@@ -16,7 +16,7 @@ export function fittingFields(producer: ToolShape, consumer: ToolShape, specific
   const scored = pairs.map(({ output, input, features }) => ({
     output,
     input,
-    share: predictTrees(providesModel, features),
+    share: predictBlend(providesModel, features),
   }))
   const best = Map.groupBy(scored, ({ input }) => input)
   return [...best.values()].map((rivals) => rivals.reduce((left, right) => (right.share > left.share ? right : left)))

@@ -1,5 +1,5 @@
 /** The fitted model of providesOf(): made by `node bench/learn.ts --fit provides`. */
-import type { Trees } from '#learn/models'
+import type { Blend } from '#learn/models'
 import model from './provides-model.json' with { type: 'json' }
 
-export const providesModel: Trees = model
+export const providesModel: Blend = model

@@ -2,7 +2,7 @@
  * Which tool can feed which other one, read from what they take and give, with the fields that
  * correspond and how much of the consumer's needs they cover.
  */
-import { predictTrees, type Trees } from '#learn/models'
+import { type Blend, predictBlend } from '#learn/models'
 import { type Specificity, specificityOf, stemsOf } from '#learn/text'
 import { type FieldPair, fieldPairsOf } from './field-pairs.ts'
 import { providesModel } from './provides-model.ts'
@@ -22,7 +22,7 @@ type ProvidesEdge = {
   confidence: number
 }
 
-type ProvidesOptions = { intent?: string; specificity?: Specificity; confidenceMin?: number; model?: Trees }
+type ProvidesOptions = { intent?: string; specificity?: Specificity; confidenceMin?: number; model?: Blend }
 
 /**
  * The edges among these tools, as they would stand in one plan: every input has at most one source,
@@ -31,7 +31,7 @@ type ProvidesOptions = { intent?: string; specificity?: Specificity; confidenceM
 export function providesOf(shapes: readonly ToolShape[], options: ProvidesOptions = {}): ProvidesEdge[] {
   const { intent = '', specificity = fieldSpecificity(shapes), confidenceMin = 0.4, model = providesModel } = options
   const pairs = fieldPairsOf(shapes, intent, specificity)
-  const chosen = chooseAcyclic(pairs, (pair) => predictTrees(model, pair.features), confidenceMin)
+  const chosen = chooseAcyclic(pairs, (pair) => predictBlend(model, pair.features), confidenceMin)
   return [...Map.groupBy(chosen, ({ pair }) => `${pair.from} ${pair.to}`).values()].map((group) => {
     const { from, to } = group[0]!.pair
     const fields = group.map(({ pair, share }) => ({ from: pair.output, to: pair.input, confidence: share }))

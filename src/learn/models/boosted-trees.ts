@@ -3,13 +3,23 @@
  * so that a fitted model can be kept as data.
  */
 
+import { diceOf } from './dice.ts'
+
 /**
  * Trees of one depth, each complete: in `splits` a feature and a threshold for every inner node
  * from the root down, in `values` a score for every leaf. `base` is the score before all trees.
  */
 export type Trees = { depth: number; base: number; splits: number[][]; values: number[][] }
 
-export type TreeOptions = { trees: number; depth: number; rate: number; leafWeightMin: number; l2: number }
+/** `columnShare`: what part of the features each tree may look at. */
+export type TreeOptions = {
+  trees: number
+  depth: number
+  rate: number
+  leafWeightMin: number
+  l2: number
+  columnShare?: number
+}
 
 const binsMax = 48
 
@@ -27,7 +37,10 @@ export function predictTrees({ depth, base, splits, values }: Trees, row: readon
   return 1 / (1 + Math.exp(-score))
 }
 
-/** Newton boosting over quantile bins; no chance is involved. */
+/**
+ * Newton boosting over quantile bins. Which features a tree looks at is drawn from its number: the
+ * same rows give the same model.
+ */
 export function fitTrees(rows: readonly number[][], labels: readonly number[], options: TreeOptions): Trees {
   const featureCount = rows[0]?.length ?? 0
   const thresholds = Array.from({ length: featureCount }, (_, feature) => thresholdsOf(rows, feature))
@@ -44,12 +57,19 @@ export function fitTrees(rows: readonly number[][], labels: readonly number[], o
       gradient[at] = labels[at]! - share
       curvature[at] = Math.max(1e-6, share * (1 - share))
     }
-    const grown = growTree(binned, thresholds, gradient, curvature, options)
+    const columns = columnsOf(tree, featureCount, options.columnShare ?? 1)
+    const grown = growTree(binned, thresholds, columns, gradient, curvature, options)
     model.splits.push(grown.splits)
     model.values.push(grown.values)
     for (let at = 0; at < rows.length; at++) scores[at]! += grown.values[grown.leaf[at]!]!
   }
   return model
+}
+
+function columnsOf(tree: number, count: number, share: number): number[] {
+  const dice = diceOf(tree)
+  const columns = [...Array(count).keys()].filter(() => share === 1 || dice() < share)
+  return columns.length === 0 && count > 0 ? [tree % count] : columns
 }
 
 const round = (value: number) => Math.round(value * 1e4) / 1e4
@@ -80,6 +100,7 @@ function binOf(cuts: number[], value: number): number {
 function growTree(
   binned: Uint8Array[],
   thresholds: number[][],
+  columns: number[],
   gradient: Float64Array,
   curvature: Float64Array,
   { depth, rate, leafWeightMin, l2 }: TreeOptions,
@@ -89,7 +110,7 @@ function growTree(
   const splits: number[] = []
   for (let level = 0; level < depth; level++) {
     const first = 2 ** level - 1
-    const best = bestSplits(binned, thresholds, gradient, curvature, node, {
+    const best = bestSplits(binned, thresholds, columns, gradient, curvature, node, {
       first,
       count: first + 1,
       leafWeightMin,
@@ -118,6 +139,7 @@ type Level = { first: number; count: number; leafWeightMin: number; l2: number }
 function bestSplits(
   binned: Uint8Array[],
   thresholds: number[][],
+  columns: number[],
   gradient: Float64Array,
   curvature: Float64Array,
   node: Int32Array,
@@ -127,7 +149,8 @@ function bestSplits(
   const width = binsMax + 2
   const slopes = new Float64Array(count * width)
   const weights = new Float64Array(count * width)
-  for (const [feature, cuts] of thresholds.entries()) {
+  for (const feature of columns) {
+    const cuts = thresholds[feature]!
     slopes.fill(0)
     weights.fill(0)
     const bins = binned[feature]!

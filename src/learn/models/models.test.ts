@@ -5,8 +5,10 @@ import {
   calibrationError,
   fitLinear,
   fitLogistic,
+  fitTrees,
   packLinear,
   predictLogistic,
+  predictTrees,
   reliabilityOf,
   unpackLinear,
 } from './models.ts'
@@ -56,4 +58,19 @@ test('fitLogistic() learns what separates, and keeps to the base rate where noth
     100,
   )
   assert.ok(Math.abs(predictLogistic(flat, [0.5, 1]) - 0.25) < 0.02)
+})
+
+test('fitTrees() hides columns from each tree, the same ones for the same rows', () => {
+  const rows = Array.from({ length: 60 }, (_, at) => [at % 2, (at % 2) + (at % 5), at % 7])
+  const labels = rows.map(([first]) => first!)
+  const fit = () =>
+    fitTrees(rows, labels, { trees: 20, depth: 2, rate: 0.3, leafWeightMin: 0.01, l2: 0.1, columnShare: 0.5 })
+  const model = fit()
+  assert.deepEqual(fit(), model)
+  const isSeen = (nodes: readonly number[]) => nodes[0] === 0 && nodes[1] !== 1e9
+  const seen = model.splits.filter(isSeen).length
+  assert.ok(seen > 0 && seen < 20, 'the column that tells is the first choice of those trees alone that see it')
+  assert.ok(predictTrees(model, [1, 3, 2]) > 0.9 && predictTrees(model, [0, 2, 2]) < 0.1)
+  const none = fitTrees([], [], { trees: 2, depth: 1, rate: 0.3, leafWeightMin: 1, l2: 1, columnShare: 0.5 })
+  assert.ok(predictTrees(none, []) > 0, 'without rows there are no columns to choose from')
 })
