@@ -3,7 +3,7 @@
  * fits.
  */
 import { contentWords, type Index, isCalledBy, matchByName, type Segment, stemOf } from '#catalog/index'
-import { limits, type Tool } from '#model'
+import { builtInServer, limits, type Tool } from '#model'
 import { documentFrequency, scoreTools, topTools } from './bm25.ts'
 import { coverageOf } from './coverage.ts'
 import { behindSuccessors, byEvidence, type Ranked } from './deprecated.ts'
@@ -88,6 +88,7 @@ function occasionOf(segments: readonly Segment[], intent: string, ranked: readon
     words: words.length,
     best: ranked[0]?.evidence ?? 0,
     coverage: coverageOf(first, intent, words),
+    isBuiltIn: first[0]?.server === builtInServer,
   }
 }
 
