@@ -6,7 +6,7 @@
  * `node bench/fold-calls.ts [--pairs N]`.
  */
 import { openLearner } from '#learn'
-import { parseConfig } from '#model'
+import { homeChain, parseConfig } from '#model'
 import { followRecord } from '#verbs/learning'
 import { median, rate, steps } from './peers/chain.ts'
 import { chainGraph, inProcess, openBench, runToEnd } from './peers/ours.ts'
@@ -25,7 +25,7 @@ type Cost = { whileCallsRun: number; afterwards: number; share: number }
 /** Microseconds of CPU a call: while the calls run, and for all that was left to be folded then. */
 async function cpuOf(isFollowed: boolean): Promise<Cost> {
   const following = isFollowed ? followRecord(bench.store, config, console.error) : null
-  const before = following?.learner.status()
+  const from = bench.store.count(homeChain)
   let habit = 0
   const whileCallsRun = await cpu(() =>
     rate(runs, width, () => {
@@ -34,7 +34,7 @@ async function cpuOf(isFollowed: boolean): Promise<Cost> {
     }),
   )
   const status = following?.learner.status()
-  const share = status && before ? (status.n - before.n) / (status.of - before.of) : 0
+  const share = status === undefined ? 0 : (status.n - from) / (status.of - from)
   const afterwards = await cpu(async () => {
     await following?.close()
     const learner = openLearner({ store: bench.store, enabled: true, isAlone: true })

@@ -57,7 +57,9 @@ function reply(message: Reply): void {
   port.postMessage(message)
 }
 
+/** What was sent behind it would still be handed out: parts of a write that was never asked for. */
 function close(): void {
+  port.removeAllListeners('message')
   closeLedger(ledger)
   port.close()
 }
