@@ -28,7 +28,7 @@ type Step = {
   members: Entry[]
 }
 
-const l2 = 3
+const l2 = 8
 const folds = 5
 const seeds = [1, 2, 3]
 const confidenceMin = 0.6

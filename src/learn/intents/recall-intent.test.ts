@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fillSlots } from './fill-slots.ts'
-import { readIntent, recallIntent } from './recall-intent.ts'
+import { habitFeatures, readIntent, recallIntent } from './recall-intent.ts'
 
 const habits = [
   { id: 'cap:refund', intents: ['Refund order #301 for Ann Miller', 'Refund order #77 for Bob Stone'] },
@@ -26,6 +26,14 @@ test('recallIntent() takes a quotation of any length as one value, and words out
   assert.ok(long.confidence > 0.9)
   const more = best('Refund order #12 for Eve Adams and also close the account of every customer who ever complained')
   assert.ok(more.confidence < 0.7 * best('Refund order #12 for Eve Adams').confidence)
+})
+
+test('habitFeatures() lets a name be missing that all intents had by chance, and no other word', () => {
+  const commits = ['How many commits did Eric make on 3/2?', 'How many commits did Eric and Kilian make on 1/3?']
+  const known = [{ id: 'cap:commits', intents: commits.map(readIntent) }]
+  const isWhole = (text: string) => habitFeatures(readIntent(text), known)[0]!.features[30]
+  assert.equal(isWhole('How many commits did Kilian make on 3/5?'), 1)
+  assert.equal(isWhole('How many branches did Kilian make on 3/5?'), 0)
 })
 
 test('fillSlots() finds whole names, numbers and quotations', () => {

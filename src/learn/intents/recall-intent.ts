@@ -85,11 +85,14 @@ export function habitFeatures(intent: ReadIntent, habits: readonly Habit[]): { i
       score(features) - Math.max(0, ...rivals.map((row) => score(row.features)))
     const [words, weight, , prefix] = features as [number, number, number, number]
     const products = [words * weight, weight ** 2, words ** 2, prefix * words]
-    return { id, features: [...features, ...products, margin(([a, b]) => a! + b!), margin((row) => row[frameShare]!)] }
+    const margins = [margin(([a, b]) => a! + b!), margin((row) => row[frameShare]!), margin((row) => row[isWhole]!)]
+    return { id, features: [...features, ...products, ...margins] }
   })
 }
 
 const frameShare = 18
+/** The skeleton is all there, and nothing stands outside of its gaps. */
+const isWhole = 30
 
 function wordsShared(left: ReadIntent, right: ReadIntent): number {
   const jaccard = left.stems.intersection(right.stems).size / Math.max(1, left.stems.union(right.stems).size)
@@ -106,7 +109,8 @@ function featuresOf(intent: ReadIntent, members: readonly ReadIntent[], specific
   const held = aligned.map(([at]) => skeleton[at]!)
   const fixed = isSeveral && skeleton.length > 0 ? weigh(held) / weigh(skeleton) : 0
   const missing = isSeveral ? Math.max(0, ...skeleton.filter((word) => !held.includes(word)).map(specificity)) : 0
-  const outside = isSeveral ? outsideWords(aligned, gaps, intent.plain).map(specificity) : []
+  const added = outsideWords(aligned, gaps, intent.plain)
+  const outside = isSeveral ? added.map(specificity) : []
   const share = isSeveral ? skeleton.length / members[0]!.plain.length : 0
   const single = Number(!isSeveral)
   return [
@@ -120,15 +124,20 @@ function featuresOf(intent: ReadIntent, members: readonly ReadIntent[], specific
     single,
     single * best[0]!,
     single * best[1]!,
+    Number(held.length === skeleton.length && added.length === 0),
   ]
 }
 
-/** The words that all have, in order; `gaps[at]`: some have more words before the word `at`. */
+/**
+ * The words that all have, in order; `gaps[at]`: some have more words before the word `at`. Names
+ * and numbers are gaps: where few intents are known, they are the same by chance.
+ */
 type Skeleton = { words: string[]; gaps: boolean[] }
 
 function skeletonOf(members: readonly ReadIntent[]): Skeleton {
-  let words = members[0]!.plain
-  let gaps = [...words, ''].map(() => false)
+  const { plain: first, frame } = members[0]!
+  let words = frame.map((at) => first[at]!)
+  let gaps = [...frame, first.length].map((at, index) => at > (frame[index - 1] ?? -1) + 1)
   for (const { plain } of members.slice(1)) {
     const aligned = [...alignWords(words, plain), [words.length, plain.length] as [number, number]]
     const before = gaps
