@@ -20,17 +20,19 @@ type Part = [leftStart: number, leftEnd: number, rightStart: number, rightEnd: n
 
 function alignPart(left: readonly string[], right: readonly string[], part: Part, found: Aligned[]): void {
   const [leftStart, leftEnd, rightStart, rightEnd] = part
+  if (leftStart === leftEnd || rightStart === rightEnd) return
   let best = { left: 0, right: 0, length: 0 }
-  let row = new Int32Array(rightEnd - rightStart + 1)
+  // How long the run is that ends at each word of the right; `before`: at the word before, above.
+  const lengths = new Int32Array(rightEnd - rightStart)
   for (let at = leftStart; at < leftEnd; at++) {
-    const next = new Int32Array(row.length)
+    const word = left[at]
+    let before = 0
     for (let to = rightStart; to < rightEnd; to++) {
-      if (left[at] !== right[to]) continue
-      const length = row[to - rightStart]! + 1
-      next[to - rightStart + 1] = length
+      const length = word === right[to] ? before + 1 : 0
+      before = lengths[to - rightStart]!
+      lengths[to - rightStart] = length
       if (length > best.length) best = { left: at - length + 1, right: to - length + 1, length }
     }
-    row = next
   }
   if (best.length === 0) return
   alignPart(left, right, [leftStart, best.left, rightStart, best.right], found)
