@@ -163,7 +163,7 @@ for (const set of sets) {
 const retrieval = rows.filter(({ set }) => set !== 'nestools' && set !== 'ultratool')
 /**
  * At commit c655d07, which showed only what fitted: 1 to 5 results. Its answers had 276 tokens
- * (o200k) where ours have 495, and 168 against 583 for the sentences.
+ * (o200k), and 168 for the sentences.
  */
 const bytesBefore = 1168
 const size = mean(rows.map(({ bytes }) => bytes)) / bytesBefore
