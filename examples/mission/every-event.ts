@@ -17,7 +17,9 @@ for (let offset = 0; offset !== null; ) {
   found.push(...missions.filter(({ name }) => name.startsWith(args.prefix)))
   offset = next
 }
-return found.map(({ name, status, tasks }) => [name, status, tasks])`
+const isWhole = ({ status, tasks }) => status === 'DONE' && JSON.stringify(tasks) === '{"DONE":3}'
+const names = new Set(found.map(({ name }) => name)).size
+return { missions: found.length, names, broken: found.filter((one) => !isWhole(one)).map(({ name }) => name) }`
 
 const allTasks = `
 const { tasks } = await tool('metier:list_tasks', { missionID: args.missionID })
@@ -51,9 +53,9 @@ export async function killedAtEveryEvent(
       } else assert.ok(boundary <= 3 && moment === 'before', `${name}: only its first events go to disk together`)
     }
   }
-  const missions = (await execute(verbs, allMissions, { prefix })).result
-  const expected = names.map((name) => [name, 'DONE', { DONE: 3 }])
-  assert.deepEqual(missions, expected, 'one mission a run, three tasks a mission')
+  const counted = (await execute(verbs, allMissions, { prefix })).result
+  const expected = { missions: names.length, names: names.length, broken: [] }
+  assert.deepEqual(counted, expected, 'one mission a run, three tasks a mission')
   assert.equal((await artifacts(space)) - stored, 2 * names.length, 'two artifacts a run')
   assert.equal((await verbs.ledger()).ok, true)
   await verbs.close()
