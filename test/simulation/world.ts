@@ -147,7 +147,7 @@ export class World {
       const common = { server: 'w', annotations: {}, effectFrom: 'configuration', digest: 'd' } as const
       return effect && ({ id, name: effect, effect, ...common } as Tool)
     },
-    told: (tool: Tool) => tool,
+    near: () => [],
     problemOf: () => null,
     problemOfServer: () => null,
     try: async (tool: Tool, args: unknown, { signal, attempt, commit }: Trying) => {
