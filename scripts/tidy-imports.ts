@@ -38,7 +38,7 @@ const throughVerbs: Partial<Record<string, readonly string[]>> = {
 export const rooms: Partial<Record<(typeof folders)[number], readonly string[]>> = {
   show: ['demo', 'agent', 'serve', 'setup', 'tools', 'runs', 'approvals', 'record', 'learn', 'tasks', 'text', 'cli'],
   gateway: ['passthrough', 'mcp', 'elicitation', 'api', 'auth', 'http'],
-  agent: ['models'],
+  agent: ['session', 'workspace', 'protocol', 'models'],
   verbs: ['decisions', 'execute', 'learning', 'preview', 'result', 'views', 'text', 'input'],
   learn: [
     'graph',

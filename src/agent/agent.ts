@@ -5,24 +5,28 @@
  */
 import { join } from 'node:path'
 import { openModel } from '#agent/models'
+import { readPlan } from '#agent/protocol'
+import { projectSession, readSession } from '#agent/session'
 import { openScriptBoxes, type ScriptBoxes } from '#sandbox'
 import { type Artifacts, openArtifacts, type SessionKit } from '#verbs'
 import { agentProgram } from './loop.ts'
 import { directoryOf } from './new-plan.ts'
-import { readPlan } from './plan.ts'
-import { readSession } from './read-session.ts'
-import { projectSession } from './session-files.ts'
 import { modelServer, workspaceServer } from './session-servers.ts'
 import { workspaceTools } from './workspace-tools.ts'
 
 export { reachable } from '#agent/models'
+export {
+  isSession,
+  projectSession,
+  readSession,
+  type SessionRecord,
+  type SessionView,
+  sessionPage,
+  statusOf,
+  verifySession,
+  viewSession,
+} from '#agent/session'
 export { newPlan, type PlanRequest } from './new-plan.ts'
-export { isSession, readSession, statusOf } from './read-session.ts'
-export type { SessionRecord } from './session-books.ts'
-export { projectSession } from './session-files.ts'
-export { sessionPage } from './session-page.ts'
-export { type SessionView, viewSession } from './session-view.ts'
-export { verifySession } from './verify-session.ts'
 
 /** What the engine needs for sessions; given to the verbs when they are opened. */
 export const sessionKit: SessionKit = {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelAnswer } from '#agent/models'
+import type { AgentPlan } from '#agent/protocol'
 import { AppError, type IssuedCall, type JsonObject, limits, type ProgramEnd } from '#model'
 import { agentProgram } from './loop.ts'
-import type { AgentPlan } from './plan.ts'
 
 const common = { goal: 'Do it', system: 's', model: 'scripted:x', contextTokens: 200_000, workspace: '/w', tools: true }
 const rebound: AgentPlan = { ...common, protocol: 'rebound', maxSteps: 10, tokens: 1000 }

@@ -11,12 +11,10 @@
  * Nothing else touches the world: a model, a file, a script and a verb are calls.
  */
 import type { ModelAnswer } from '#agent/models'
+import { type AgentPlan, readRebound, readToolCode } from '#agent/protocol'
 import { type Program, type ProgramEnd, type Turn, toText } from '#model'
-import type { AgentPlan } from './plan.ts'
-import { readRebound } from './rebound.ts'
 import { type Answer, Mistake, SessionEnd, SessionState } from './session-state.ts'
 import { type Calling, resultOf, runBlock, runTarget, useTools, write } from './steps.ts'
-import { readToolCode } from './tool-code.ts'
 
 /** Asks, does what is answered, and asks again, until there is a result or no going on. */
 function* pursue(state: SessionState): Calling<ProgramEnd> {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openModel } from '#agent/models'
+import { type AgentPlan, type ProtocolName, readPlan } from '#agent/protocol'
 import { AppError, type Config } from '#model'
-import { type AgentPlan, type ProtocolName, readPlan } from './plan.ts'
 
 export type PlanRequest = {
   goal: string

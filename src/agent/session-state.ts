@@ -3,10 +3,9 @@
  * that would end it. The next request follows from it.
  */
 import { compact, type Message, type ModelAnswer, type Step } from '#agent/models'
+import { type AgentPlan, mistakeFeedback } from '#agent/protocol'
 import { AppError, type ErrorData, type JsonObject, limits } from '#model'
-import { mistakeFeedback } from './feedback.ts'
 import { modelTools } from './native-tools.ts'
-import type { AgentPlan } from './plan.ts'
 
 /** An answer of the model, with the call that it is of and the time of its arrival. */
 export type Answer = ModelAnswer & { call: string; now: number }

@@ -1,10 +1,18 @@
 /** What a step of a session does, by calls alone: writes a file, runs a script, uses tools. */
 import type { Message, Step, ToolCall } from '#agent/models'
+import {
+  bounded,
+  type Draft,
+  forbiddenTarget,
+  type Ran,
+  type Reading,
+  reboundFeedback,
+  streamsOf,
+  toolFeedback,
+  toolOutput,
+} from '#agent/protocol'
 import { type Delivery, type ErrorData, type IssuedCall, type JsonObject, limits, toAppError, toText } from '#model'
-import { bounded, type Ran, reboundFeedback, streamsOf, toolFeedback, toolOutput } from './feedback.ts'
 import { callOf } from './native-tools.ts'
-import type { Draft, Reading } from './reading.ts'
-import { forbiddenTarget } from './rebound.ts'
 import { type Answer, Mistake, type Outcome, SessionEnd, type SessionState, type Written } from './session-state.ts'
 
 /** Yields a call and goes on with its result. */

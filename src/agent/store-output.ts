@@ -1,9 +1,9 @@
 /** What a script of a session left below `/outputs` becomes an artifact of the session. */
 import { posix } from 'node:path'
+import type { StoredOutput } from '#agent/protocol'
 import { type ArtifactId, uuidOf } from '#model'
 import type { ScriptRequest } from '#sandbox'
 import type { Artifacts } from '#verbs'
-import type { StoredOutput } from './feedback.ts'
 import type { SessionCall } from './session-servers.ts'
 
 type Output = Parameters<NonNullable<ScriptRequest['onOutput']>>[0]

@@ -1,13 +1,12 @@
 /** The tools of a workspace: files are written first, then scripts run that are on the record. */
+
+import type { Ran, StoredOutput } from '#agent/protocol'
+import { guardedIn, hiddenIn, partsOf, readPlain, refused, stepFolder, writePlain } from '#agent/workspace'
 import { AppError, type Json, type JsonObject, limits, sha256 } from '#model'
 import type { ScriptBoxes, ScriptRequest, WorkspaceView } from '#sandbox'
 import type { Artifacts } from '#verbs'
-import type { Ran, StoredOutput } from './feedback.ts'
 import type { SessionCall, SessionTool } from './session-servers.ts'
 import { storeOutput } from './store-output.ts'
-import { readPlain, stepFolder, writePlain } from './workspace-files.ts'
-import { guardedIn, hiddenIn } from './workspace-masks.ts'
-import { partsOf, refused } from './workspace-path.ts'
 
 type WorkspaceParts = {
   /** The workspace of a session, by its run. */

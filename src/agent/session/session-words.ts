@@ -1,10 +1,7 @@
 /** What a session does, in a few words for a person who looks on; the record has it whole. */
+
+import { type ProtocolName, type Ran, type Reading, readRebound, readToolCode } from '#agent/protocol'
 import { isObject, type JsonObject } from '#model'
-import type { Ran } from './feedback.ts'
-import type { ProtocolName } from './plan.ts'
-import type { Reading } from './reading.ts'
-import { readRebound } from './rebound.ts'
-import { readToolCode } from './tool-code.ts'
 
 /** An answer of the model: what it thinks, what it wants done, and what it cost. */
 export function answerWords(protocol: ProtocolName, { text, toolCalls, usage }: JsonObject): string {

@@ -2,9 +2,8 @@
  * A session as a page that a person can open without anything of ours: the result first, then what
  * was said and done step by step, each whole behind a line that says what it is.
  */
-import { readRebound } from './rebound.ts'
+import { readRebound, readToolCode } from '#agent/protocol'
 import type { SessionView } from './session-view.ts'
-import { readToolCode } from './tool-code.ts'
 
 const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => signs[sign]!)

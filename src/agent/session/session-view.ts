@@ -1,7 +1,7 @@
 /** A session read from its record: its steps, its files, and what was said. */
+
+import { type AgentPlan, isMistakeFeedback, type Ran, reboundFeedback, type StoredOutput } from '#agent/protocol'
 import { type Event, type Json, type JsonObject, type RunStatus, type Stored, sha256 } from '#model'
-import { isMistakeFeedback, type Ran, reboundFeedback, type StoredOutput } from './feedback.ts'
-import type { AgentPlan } from './plan.ts'
 import { answerWords, callWords } from './session-words.ts'
 
 /** `event` is the number of the event that says so. */

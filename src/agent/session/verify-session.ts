@@ -1,6 +1,7 @@
 /** Holds the books and the files of a session against its record. */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { readPlain } from '#agent/workspace'
 import { AppError, sha256 } from '#model'
 import type { Artifacts } from '#verbs'
 import {
@@ -15,7 +16,6 @@ import {
   transcriptLines,
 } from './session-books.ts'
 import type { SessionView } from './session-view.ts'
-import { readPlain } from './workspace-files.ts'
 
 type Difference = { file: string; problem: string }
 

@@ -2,6 +2,8 @@
  * The books of a session in its workspace: ledger, manifest and transcript. Projections of the
  * record, written after it is durable, with its times; written again they are the same.
  */
+
+import { appendPlain, readPlain, replacePlain } from '#agent/workspace'
 import { sha256 } from '#model'
 import {
   blobsOf,
@@ -15,7 +17,6 @@ import {
   transcriptLines,
 } from './session-books.ts'
 import type { SessionView } from './session-view.ts'
-import { appendPlain, readPlain, replacePlain } from './workspace-files.ts'
 
 const bytesMax = Number.MAX_SAFE_INTEGER
 
