@@ -364,6 +364,38 @@ test('a question that expires while its form is open closes it, and the program 
   await closed.promise
 })
 
+const month = { ...config, approvals: { expireMs: 30 * 24 * 60 * 60 * 1000 } }
+
+test('a form of the legacy era stands for as long as its question, however long the configuration lets that be', async (t) => {
+  const { gateway } = await open(t, workspace(t, { config: month }))
+  const { setTimeout: wait } = globalThis
+  // Hours pass as tenths of a second.
+  const hurried = (work: () => void, ms = 0) => wait(work, ms < 3_600_000 ? ms : ms / 36_000)
+  t.mock.method(globalThis, 'setTimeout', hurried as typeof wait)
+  const { forms, execute } = await host(t, gateway.url, 'legacy', async () => {
+    await pause(500)
+    return yes
+  })
+  const answer = await execute(`return (await ${add('x')}).total`)
+  assert.deepEqual([answer.status, answer.result, forms.length], ['done', 1, 1], JSON.stringify(answer))
+})
+
+test('an answer to a form of the modern era holds for as long as its question, and is understood when it is late', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  for (const [days, expected] of [
+    [29, 1],
+    [30, 'APPROVAL_EXPIRED'],
+  ] as const) {
+    const { gateway } = await open(t, workspace(t, { config: month }))
+    const { execute } = await host(t, gateway.url, 'modern', () => {
+      t.mock.timers.setTime(Date.now() + days * 24 * 60 * 60 * 1000 + 1000)
+      return yes
+    })
+    const answer = await execute(caught(add('x')))
+    assert.equal(answer.result, expected, JSON.stringify(answer))
+  }
+})
+
 test('an answer to a form of the modern era holds for the request that was asked about, and for no other', async (t) => {
   const { space, gateway } = await open(t)
   const { client } = await host(t, gateway.url, 'modern', () => yes)

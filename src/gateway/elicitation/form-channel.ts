@@ -23,7 +23,12 @@ import { requestDigest } from './request-digest.ts'
 
 /** What the forms of one gateway have in common, over all its connections. */
 export type Forms = {
-  codec: RequestStateCodec<FormState>
+  /**
+   * Makes what a client brings back with its answer. It holds somewhat longer than its question: a
+   * late answer is told what became of the run.
+   */
+  mint(state: FormState, question: Pick<Question, 'expiresAt'>, context: ServerContext): Promise<string>
+  verify: RequestStateCodec<FormState>['verify']
   /** Questions that a client closed without an answer. */
   closed: Set<string>
   /** Questions that stand in a form just now. */
@@ -57,8 +62,18 @@ export function readFormKey(home: string): string {
 
 export function openForms(key: string): Forms {
   const bind = ({ http }: ServerContext) => http?.authInfo?.clientId ?? ''
-  const codec = createRequestStateCodec<FormState>({ key, ttlSeconds: limits.approvalMsDefault / 1000, bind })
-  return { codec, closed: new Set(), shown: new Set(), unreadable: new LruCache(limits.closedFormsMax) }
+  const codec = (ttlSeconds: number) => createRequestStateCodec<FormState>({ key, ttlSeconds, bind })
+  const mint: Forms['mint'] = (state, { expiresAt }, context) => {
+    const restMs = Math.max(0, Date.parse(expiresAt) - Date.now())
+    return codec(Math.ceil((restMs + limits.formLateMsMax) / 1000)).mint(state, context)
+  }
+  return {
+    mint,
+    verify: codec(0).verify,
+    closed: new Set(),
+    shown: new Set(),
+    unreadable: new LruCache(limits.closedFormsMax),
+  }
 }
 
 /** What a client can show its human: a form of ours, or only the address of our page. */
@@ -120,7 +135,8 @@ function legacyChannel({ mcpReq }: ServerContext, mode: Mode): FormChannel {
     mode,
     back: null,
     show: async (question, step, signal) => {
-      const timeout = limits.approvalMsDefault
+      // The signal ends it, when its question is over; by itself the SDK would wait for a minute.
+      const timeout = limits.timeoutMsMax
       const request = { method: 'elicitation/create' as const, params: requestOf(mode, question, step) }
       return (await mcpReq.send(request, { signal, timeout })) as Reply
     },
@@ -138,7 +154,7 @@ export class FormRequired extends Error {
   }
 }
 
-function modernChannel({ codec }: Forms, context: ServerContext, mode: Mode, request: () => string): FormChannel {
+function modernChannel({ mint }: Forms, context: ServerContext, mode: Mode, request: () => string): FormChannel {
   const { mcpReq } = context
   const state = mcpReq.requestState<FormState>()
   if (state !== undefined && state.request !== request())
@@ -153,7 +169,7 @@ function modernChannel({ codec }: Forms, context: ServerContext, mode: Mode, req
       const shown =
         mode === 'url' ? inputRequired.elicitUrl(link) : inputRequired.elicit(formOf(question, step.form, problem))
       const { run, id: approval } = question
-      const requestState = await codec.mint({ run, approval, request: request(), ...step }, context)
+      const requestState = await mint({ run, approval, request: request(), ...step }, question, context)
       throw new FormRequired(inputRequired({ inputRequests: { approval: shown }, requestState }))
     },
   }

@@ -11,7 +11,7 @@ import { callSurfaceTool, type LegacyClient } from './surface-call.ts'
 export function createSurfaceServer(verbs: Verbs, version: string, forms: Forms, era: ProtocolEra): Server {
   const server = new Server(
     { name: 'metier', title: 'Métier', version },
-    { capabilities: { tools: {} }, instructions, requestState: { verify: forms.codec.verify } },
+    { capabilities: { tools: {} }, instructions, requestState: { verify: forms.verify } },
   )
   server.setRequestHandler('tools/list', async () => ({
     tools: [...surfaceUnder(verbs.permissions()), ...(await exposedTools(verbs))],

@@ -28,4 +28,6 @@ export const policyLimits = {
    */
   encodedDepthMax: 3,
   encodedGrowthMax: 16,
+  /** How long after its question has expired the answer to a form is still understood. */
+  formLateMsMax: 60 * 60 * 1000,
 } as const

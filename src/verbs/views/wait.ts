@@ -2,7 +2,7 @@
  * Waiting for a run in the record: for its end, for a question, for an answer, whichever process
  * owns it.
  */
-import type { RunId } from '#model'
+import { limits, type RunId } from '#model'
 import type { Store } from '#record'
 import { openQuestions } from './open-approvals.ts'
 import { viewRun } from './run-view.ts'
@@ -55,7 +55,8 @@ export async function whenAnswered(store: Store, id: string, over: AbortSignal):
   const { run, asked } = question
   const isSent = () => store.inbox(run).some(({ type, body }) => type === 'approval.answered' && body.approval === id)
   const isOpen = () => store.approval(id)?.answer === null && !isSent()
-  const late = AbortSignal.timeout(Math.max(0, Date.parse(asked.body.expiresAt) - Date.now()))
+  const rest = Math.max(0, Date.parse(asked.body.expiresAt) - Date.now())
+  const late = AbortSignal.timeout(Math.min(rest, limits.timeoutMsMax))
   await until(store, () => !isOpen(), { over: AbortSignal.any([over, late]) })
   return !over.aborted
 }
