@@ -2,6 +2,7 @@
  * The endpoints of MCP at their paths: /mcp is the surface, or one server whole; /mcp/NAME is the
  * server of that name, whole.
  */
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server'
 import type { Forms } from '#gateway/elicitation'
 import type { RateLimit } from '#gateway/http'
 import {
@@ -11,6 +12,7 @@ import {
   type McpServers,
   openMcpEndpoint,
   type ProtocolEra,
+  tellOfExposed,
 } from '#gateway/mcp'
 import { passthroughServers } from '#gateway/passthrough'
 import type { Verbs } from '#verbs'
@@ -31,10 +33,13 @@ export type Endpoints = { at(path: string): McpEndpoint | null } & Pick<McpEndpo
 export function openEndpoints({ verbs, version, log, executes, forms, passthrough }: EndpointsOptions): Endpoints {
   const open = new Map<string, McpEndpoint>()
   const newServer = (era: ProtocolEra) => createSurfaceServer(verbs, version, forms, era)
+  const bus = new InMemoryServerEventBus()
+  const leave = verbs.onExposedChange(() => bus.publish({ kind: 'tools_list_changed' }))
   const surface: McpServers = {
-    forSession: () => newServer('legacy'),
+    forSession: () => tellOfExposed(newServer('legacy'), 'legacy', verbs),
     forRequest: () => newServer('modern'),
     inputSchema: (tool) => exposedInputSchema(verbs, tool),
+    bus,
   }
   const serversAt = (path: string) => {
     const name = serverNameIn(path, passthrough)
@@ -54,6 +59,7 @@ export function openEndpoints({ verbs, version, log, executes, forms, passthroug
       await Promise.all([...open.values()].map((endpoint) => endpoint.answered(late)))
     },
     async close() {
+      leave()
       await Promise.all([...open.values()].map((endpoint) => endpoint.close()))
     },
   }

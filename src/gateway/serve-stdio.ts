@@ -5,7 +5,7 @@
 import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio'
 import { openForms, readFormKey } from '#gateway/elicitation'
 import { countStartingCalls, openRateLimit, tooManyRequestsReply } from '#gateway/http'
-import { createSurfaceServer, isListenRequest, type ProtocolEra, StdioTransport } from '#gateway/mcp'
+import { createSurfaceServer, isListenRequest, type ProtocolEra, StdioTransport, tellOfExposed } from '#gateway/mcp'
 import { openPassthroughConnection, type PassthroughConnection } from '#gateway/passthrough'
 import { limits } from '#model'
 import type { Verbs } from '#verbs'
@@ -38,7 +38,7 @@ export async function serveStdio({
   const executes = openRateLimit(executesPerMinute ?? limits.httpExecutesPerMinuteDefault)
   let passthroughConnection: PassthroughConnection | null = null
   const newServer = async ({ era }: { era: ProtocolEra }) => {
-    if (passthrough === undefined) return createSurfaceServer(verbs, version, forms, era)
+    if (passthrough === undefined) return tellOfExposed(createSurfaceServer(verbs, version, forms, era), era, verbs)
     passthroughConnection = await openPassthroughConnection({ verbs, forms, name: passthrough }, era)
     return passthroughConnection.server
   }

@@ -150,6 +150,8 @@ export type ToolVerbs = {
    * without what is not there, or not in time.
    */
   exposed(isMeant?: (id: string) => boolean, msMax?: number): Promise<Tool[]>
+  /** Heard when the configuration puts other tools there; answers with what ends it. */
+  onExposedChange(listener: () => void): () => void
   /** Starts the servers whose tools were never listed, in the background. */
   warmUp(): void
   /** Asks every server for its tools now: those of the configuration, then our own. */

@@ -23,7 +23,7 @@ import { pinRecord } from './pin-record.ts'
 
 type Generation = { config: Config; catalog: Catalog; engine: Engine; boxes: Boxes }
 
-type Generations = {
+export type Generations = {
   /** Of the newest generation, whenever one of its functions is called. */
   catalog: Catalog
   /** A run that is under way is asked for where it began. */

@@ -14,6 +14,7 @@ import { aboutRun, announce } from '#verbs/views'
 import { openCapabilityVerbs } from './capability-verbs.ts'
 import type { RecordVerbs, Verbs, VerbsOptions } from './contract.ts'
 import { discover } from './discover.ts'
+import { withExposedChange } from './exposed-change.ts'
 import { openGenerations } from './generations.ts'
 import { openPassthroughVerbs } from './passthrough.ts'
 import { projectRuns } from './project-runs.ts'
@@ -42,8 +43,8 @@ export async function openMovingVerbs(
   const beside = workBeside(store, config, log, { folded, isServing: () => isServing })
   const adviser = adviserOf(beside.learner, config)
   const sessions = openSessions(kit, record, store, log)
-  const own = { kit: sessions.kit, settled: sessions.settling((run) => settled?.(verbs, run)) }
-  const generations = openGenerations(config, { store, baseEnv, log, openEngine, capabilities, adviser, ...own })
+  const own = { capabilities, adviser, kit: sessions.kit, settled: sessions.settling((run) => settled?.(verbs, run)) }
+  const generations = withExposedChange(openGenerations(config, { store, baseEnv, log, openEngine, ...own }))
   const { catalog, engine } = generations
   const facts = () => beside.learner.knowledge()
   const secrets = () => ({ known: generations.config().knownSecrets, patterns: generations.config().record.secrets })
@@ -65,7 +66,7 @@ export async function openMovingVerbs(
   }
   const verbs: Verbs = {
     ...record,
-    ...openToolVerbs({ catalog, store, config: generations.config }),
+    ...openToolVerbs({ ...generations, store }),
     passthrough: openPassthroughVerbs(catalog),
     why: (intent, caller) => why(parts, intent, caller),
     discover: (input, caller) => discover(parts, input, askerOf(catalog, caller)),

@@ -16,10 +16,12 @@ import {
   suggestEffect,
 } from '#run'
 import type { Explanation, ServerCheck, ToolVerbs } from './contract.ts'
+import type { ExposedChange } from './exposed-change.ts'
+import type { Generations } from './generations.ts'
 
-type Parts = { catalog: Catalog; store: Store; config: () => Config }
+type Parts = { store: Store } & Pick<Generations, 'catalog' | 'config'> & ExposedChange
 
-export function openToolVerbs({ catalog, store, config }: Parts): ToolVerbs {
+export function openToolVerbs({ catalog, store, config, onExposedChange }: Parts): ToolVerbs {
   return {
     tools: async (server, firstMs = limits.toolListMsMax) => {
       const how = server === undefined ? { waitMs: limits.toolListMsMax, firstMs } : { server }
@@ -36,6 +38,7 @@ export function openToolVerbs({ catalog, store, config }: Parts): ToolVerbs {
         .map((id) => catalog.tool(id, msMax))
       return (await Promise.all(tools)).flatMap((tool) => (tool === undefined ? [] : catalog.forAgents(tool)))
     },
+    onExposedChange,
     warmUp: () => catalog.warmUp(),
     checkServers: () => checkServers(catalog, config()),
     serverProblem: (server) => catalog.problemOfServer(`${server}:*`),

@@ -101,6 +101,7 @@ export function standIn(): StandIn {
         .slice(0, limit),
     run: async (id) => ({ run: find(id).run, status: find(id).status, calls: [] }),
     exposed: async () => [],
+    onExposedChange: () => () => {},
     approvals: () => [],
     withPlannedTools: async (approvals) => approvals,
     whenAnswered: async () => true,
