@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { metier, root, serve, workspace } from '#test'
 
 async function until(fact: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
@@ -48,4 +49,19 @@ test('serve notices a server that was added, shows it, and has its tools; what i
   assert.match(stderr(), /\n {2}- server two\n/)
   assert.doesNotMatch(stderr(), /abcdefghij/)
   assert.equal(await stop(), 0)
+})
+
+test('serve asks with the expiry of a file in which nothing else has changed', async (t) => {
+  const space = workspace(t, { config: { policy: { permissions: 'standard' } } })
+  const { url, stderr } = await serve(t, space)
+  const approvals = { expireMs: 24 * 60 * 60 * 1000 }
+  writeFileSync(space.file, JSON.stringify({ ...JSON.parse(readFileSync(space.file, 'utf8')), approvals }))
+  await until(() => / {2}~ approvals\n/.test(stderr()), stderr)
+  const client = new Client({ name: 'host', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
+  t.after(() => client.close())
+  const implementation = { type: 'code', code: `return mcp.fx.add({ key: 'k', by: 1 })` }
+  const { structuredContent } = await client.callTool({ name: 'execute', arguments: { implementation } })
+  const [{ expiresAt }] = (structuredContent as { approvals: [{ expiresAt: string }] }).approvals
+  assert.ok(Date.parse(expiresAt) > Date.now() + approvals.expireMs / 2, expiresAt)
 })

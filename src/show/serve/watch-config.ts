@@ -56,7 +56,7 @@ function textOf(file: string): string | null {
 /** By name and never by value: a value may be a secret. */
 function differences(before: Config, after: Config): string[] {
   const names = [...new Set([...Object.keys(before.servers), ...Object.keys(after.servers)])]
-  const sections = ['expose', 'policy', 'sandbox', 'budget', 'record'] as const
+  const sections = ['expose', 'policy', 'approvals', 'sandbox', 'budget', 'record'] as const
   return [
     ...names.flatMap((name) => serverLine(name, before.servers[name], after.servers[name])),
     ...sections.flatMap((name) => (isDeepStrictEqual(before[name], after[name]) ? [] : `  ${warn('~')} ${name}`)),
