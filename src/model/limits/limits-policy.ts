@@ -1,4 +1,7 @@
-/** The bounds of judging calls by policy, and of looking for secrets; part of `limits`. */
+/**
+ * The bounds of judging calls by policy, of forms in hosts, and of looking for secrets; part of
+ * `limits`.
+ */
 export const policyLimits = {
   /**
    * Steps of the pattern matcher for one decision: beyond these a rule that denies or asks applies,
