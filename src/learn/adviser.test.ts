@@ -84,6 +84,7 @@ test('openHabits() reads the intents of a capability again only where the runs o
     ['refund an order', 'refund order 1'],
   )
   assert.equal(habitOf(known(), capability), first)
+  assert.deepEqual(first.past, [{ intent: 'refund order 1', args: {} }])
   shape = { ...shape, runs: [...shape.runs, { ...shape.runs[0]!, intent: 'refund order 2' }] }
   assert.equal(habitOf(known(), capability).intents.length, 3)
 })

@@ -31,7 +31,7 @@ import {
 } from '#learn/intents'
 import { type Foretold, noPlanner, type Planner, type PlannerReport, type WordScores } from '#learn/plans'
 import { type Json, type JsonObject, LruCache, limits } from '#model'
-import { argumentsOfRuns, newestOf, type Offers, openHabits, servedBy, usesOf } from './offers.ts'
+import { newestOf, type Offers, openHabits, servedBy, usesOf } from './offers.ts'
 import { openPast } from './past.ts'
 import { recentTools } from './recent-tools.ts'
 
@@ -100,7 +100,7 @@ export class Adviser {
   readonly #past = openPast()
   readonly #habitOf = openHabits()
   /** By asker: what is offered of all capabilities, as long as these are the same. */
-  readonly #offered = new LruCache<string, { of: readonly Capability[]; capabilities: Capability[] }>(askersMax)
+  readonly #offered = new LruCache<string, Offers & { of: readonly Capability[] }>(askersMax)
   readonly #confidences = new LruCache<string, { count: number; fitted: Confidence }>(askersMax)
 
   constructor({ knowledge, attention = () => unjudged, planner = () => noPlanner, isShared, now }: AdviserOptions) {
@@ -157,14 +157,13 @@ export class Adviser {
     const likenessOf = ({ name }: Capability) => likeness.get(name) ?? 0
     // Arguments are bound last: what is unmatched makes a capability no likelier.
     const ordered = capabilities
-      .filter((capability) => likenessOf(capability) >= likenessMin)
-      .sort((left, right) => likenessOf(right) - likenessOf(left))
-    const recalled = ordered.map((capability) => {
+      .map((capability, at) => ({ capability, past: habits[at]!.past }))
+      .filter(({ capability }) => likenessOf(capability) >= likenessMin)
+      .sort((left, right) => likenessOf(right.capability) - likenessOf(left.capability))
+    const recalled = ordered.map(({ capability, past }) => {
       const isOwn = capability.subject === asker.subject
-      const shape = known.shape(capability.shape)
-      const past = argumentsOfRuns(shape, capability)
       const bound = bindArguments(intent, capability.parametersSchema, isOwn ? past : [], args)
-      const uses = usesOf(known, capability, shape?.count)
+      const uses = usesOf(known, capability, known.shape(capability.shape)?.count)
       const isLike = likenessOf(capability) > 0
       const unmatched = isLike
         ? unmatchedIn(intent, bound.args, servedBy(capability, past, this.#past.wordings()))
@@ -255,8 +254,11 @@ export class Adviser {
     const [key, of] = [keyOf(asker), known.capabilities()]
     const found = this.#offered.get(key)
     const capabilities = found?.of === of ? found.capabilities : newestOf(known, isOffered).map(asSeen)
-    this.#offered.set(key, { of, capabilities })
-    return { capabilities, habits: capabilities.map((capability) => this.#habitOf(known, capability)) }
+    const read = capabilities.map((capability) => this.#habitOf(known, capability))
+    const isSame = read.length === found?.habits.length && read.every((habit, at) => habit === found.habits[at])
+    const offers = { capabilities, habits: isSame ? found.habits : read, of }
+    this.#offered.set(key, offers)
+    return offers
   }
 
   /** Fitted again after some more runs, a few milliseconds at a time. */

@@ -12,11 +12,15 @@ const habitIntentsMax = 8
 /** Below it, what is said beyond the known words may be another wish. */
 const wordingShareMin = 0.5
 
-export type Offers = { capabilities: readonly Capability[]; habits: ToolHabit[] }
+/** `past`: with which arguments the runs that taught a capability would have called it. */
+type OfferedHabit = ToolHabit & { past: readonly { intent: string; args: Json }[] }
+
+/** Habits stand as their capabilities do; the same list as long as all are the same. */
+export type Offers = { capabilities: readonly Capability[]; habits: readonly OfferedHabit[] }
 
 /** Each habit is read once, and again where its capability or the runs of its shape changed. */
-export function openHabits(): (known: Knowledge, capability: Capability) => ToolHabit {
-  const habits = new WeakMap<Capability, { shape: Shape | undefined; habit: ToolHabit }>()
+export function openHabits(): (known: Knowledge, capability: Capability) => OfferedHabit {
+  const habits = new WeakMap<Capability, { shape: Shape | undefined; habit: OfferedHabit }>()
   return (known, capability) => {
     const shape = known.shape(capability.shape)
     const found = habits.get(capability)
@@ -27,16 +31,16 @@ export function openHabits(): (known: Knowledge, capability: Capability) => Tool
   }
 }
 
-function habitOf({ name, intent, tools }: Capability, shape: Shape | undefined): ToolHabit {
+function habitOf(capability: Capability, shape: Shape | undefined): OfferedHabit {
+  const { name, intent, tools } = capability
   const runs = shape?.runs.filter(({ ok }) => ok) ?? []
   const intents = [...new Set([intent, ...runs.map((run) => run.intent)])].slice(-habitIntentsMax)
-  return { id: name, tools: Object.keys(tools), intents: intents.map((text) => readIntent(clipped(text))) }
-}
-
-/** With which arguments the runs that taught a capability would have called it. */
-export function argumentsOfRuns(shape: Shape | undefined, capability: Capability): { intent: string; args: Json }[] {
-  const runs = shape?.runs.filter(({ ok }) => ok) ?? []
-  return runs.map((run) => ({ intent: run.intent, args: argumentsOfRun(run, capability) }))
+  return {
+    id: name,
+    tools: Object.keys(tools),
+    intents: intents.map((text) => readIntent(clipped(text))),
+    past: runs.map((run) => ({ intent: run.intent, args: argumentsOfRun(run, capability) })),
+  }
 }
 
 /** Runs of its shape went well; one that never failed is not sure to go well: (s + 1) / (n + 2). */
@@ -63,7 +67,7 @@ export function newestOf(known: Knowledge, isOffered: (capability: Capability) =
  */
 export function servedBy(
   { name, subject, intent, parametersSchema }: Capability,
-  past: { intent: string; args: Json }[],
+  past: OfferedHabit['past'],
   wordings: ReturnType<typeof openWordings>,
 ): Served[] {
   const taught: Served[] = past.filter((one) => wordings.isWhole(one.intent, subject))

@@ -5,13 +5,15 @@
 
 import { alignWords, plainWord, wordsOf } from '#learn/text'
 import { isObject, type Json, type JsonObject, limits } from '#model'
+import { once } from './once.ts'
 
 /** An earlier execution: what was asked, and with which arguments. */
 type PastArguments = { intent: string; args: Json }
 type Bound = { args: JsonObject; missing: string[] }
 
 type Candidate = { name: string; value: Json; start: number; end: number; score: number }
-type PastMention = { words: string[]; start: number; end: number; value: Json }
+/** `plain` are its words as they are compared, those of the value as none. */
+type PastMention = { words: string[]; plain: string[]; start: number; end: number; value: Json }
 
 const comparedMax = 10
 const scoreMin = 0.35
@@ -29,7 +31,7 @@ export function bindArguments(
   const properties = isObject(parameters.properties) ? parameters.properties : {}
   const open = Object.keys(properties).filter((name) => !Object.hasOwn(given, name))
   const compared = past.slice(-comparedMax)
-  const said = new Map(open.map((name) => [name, compared.flatMap((one) => saidIn(one, name))]))
+  const said = new Map(open.map((name) => [name, compared.flatMap((one) => mentionsIn(one, name))]))
   const found = chooseDistinct(open.flatMap((name) => candidatesOf(name, words, said.get(name)!, properties[name]!)))
   const args: JsonObject = { ...given }
   const missing: string[] = []
@@ -44,6 +46,15 @@ export function bindArguments(
   return { args, missing }
 }
 
+const mentionsOf = once((_: PastArguments) => new Map<string, PastMention[]>())
+
+function mentionsIn(past: PastArguments, name: string): PastMention[] {
+  const known = mentionsOf(past)
+  const found = known.get(name) ?? saidIn(past, name)
+  known.set(name, found)
+  return found
+}
+
 /** Where an earlier intent has the value of a parameter; the last place, none where it has not. */
 function saidIn({ intent, args }: PastArguments, name: string): PastMention[] {
   const value = isObject(args) ? args[name] : undefined
@@ -52,8 +63,10 @@ function saidIn({ intent, args }: PastArguments, name: string): PastMention[] {
   const parts = wordsOf(String(value)).map(bare)
   if (parts.length === 0) return []
   for (let start = words.length - parts.length; start >= 0; start--) {
-    if (parts.every((part, at) => bare(words[start + at]!) === part))
-      return [{ words, start, end: start + parts.length, value }]
+    const end = start + parts.length
+    if (!parts.every((part, at) => bare(words[start + at]!) === part)) continue
+    const plain = words.map((word, at) => (at >= start && at < end ? '\0' : plainWord(word)))
+    return [{ words, plain, start, end, value }]
   }
   return []
 }
@@ -80,8 +93,7 @@ function candidatesOf(name: string, words: string[], said: PastMention[], schema
 type Span = { start: number; end: number; score: number }
 
 /** What stands between the words that stood around the earlier value. */
-function spansByPlace(words: string[], { words: earlier, start, end }: PastMention): Span[] {
-  const plain = earlier.map((word, at) => (at >= start && at < end ? '\0' : plainWord(word)))
+function spansByPlace(words: string[], { words: earlier, plain, start, end }: PastMention): Span[] {
   const aligned = alignWords(plain, words.map(plainWord))
   const toNew = new Map(aligned)
   const taken = new Set(aligned.map(([, at]) => at))

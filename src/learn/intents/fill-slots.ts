@@ -3,7 +3,7 @@
  * the common skeleton leaves open, grown to whole names, numbers and quotations.
  */
 import { alignWords, isValueLike } from '#learn/text'
-import type { ReadIntent } from './recall-intent.ts'
+import type { ReadIntent } from './read-intent.ts'
 
 const comparedMembers = 10
 /** Small words that stand inside of names. */

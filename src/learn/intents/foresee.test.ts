@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { calibrationError } from '#learn/models'
 import { fitConfidence, foresee, outcomesOf, type ToolHabit } from './foresee.ts'
 import { openPastIntents } from './past-intents.ts'
-import { readIntent } from './recall-intent.ts'
+import { readIntent } from './read-intent.ts'
 
 const habitWords: Record<string, { tools: string[]; say(value: string): string[] }> = {
   refund: {

@@ -7,7 +7,8 @@
 import { calibrationError, fitLogistic, type Logistic, predictLogistic, reliabilityOf } from '#learn/models'
 import { limits } from '#model'
 import { clipped, type NearIntent, type PastIntent, type PastIntents } from './past-intents.ts'
-import { type Habit, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
+import { type ReadIntent, readIntent } from './read-intent.ts'
+import { type Habit, recallIntent } from './recall-intent.ts'
 
 /** A habit and the tools that it uses. */
 export type ToolHabit = Habit & { tools: readonly string[] }
@@ -134,6 +135,7 @@ const withoutIntent = (habits: readonly ToolHabit[], own: PastIntent) => {
   const isOwn = ({ stems }: ReadIntent) => stems.symmetricDifference(new Set(own.stems)).size === 0
   return habits.flatMap((habit) => {
     const intents = habit.intents.filter((intent) => !isOwn(intent))
+    if (intents.length === habit.intents.length) return [habit]
     return intents.length === 0 ? [] : [{ ...habit, intents }]
   })
 }

@@ -27,5 +27,6 @@ export {
   type RankParts,
   recalledTools,
 } from './rank-history.ts'
-export { type Habit, habitFeatures, type ReadIntent, readIntent, recallIntent } from './recall-intent.ts'
+export { type ReadIntent, readIntent } from './read-intent.ts'
+export { type Habit, habitFeatures, recallIntent } from './recall-intent.ts'
 export { type Served, type Unmatched, unmatchedIn } from './unmatched.ts'

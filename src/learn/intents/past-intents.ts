@@ -37,6 +37,8 @@ const readMax = 6000
 /** Of a stem that more places have, those with the shortest intents: such are the most alike. */
 const commonMax = 1000
 const windowFactor = 5
+/** By how many stems an intent has. */
+const lengthRoots = Float64Array.from({ length: limits.learnIntentStemsMax + 1 }, (_, count) => Math.sqrt(4 + count))
 
 export const clipped = (intent: string) => intent.slice(0, limits.learnIntentCharactersMax)
 
@@ -45,11 +47,13 @@ const intentStems = (intent: string) => [...new Set(stemsOf(clipped(intent)))].s
 export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
   const all: PastIntent[] = []
   const byKey = new Map<string, PastIntent>()
-  const postings = openPostings((place) => all[place]!.stems.length)
-  let sums = new Float32Array(1024)
-
+  /** The numbers of the stems of all, and where those of each intent begin. */
+  const numbers: number[] = []
+  const starts = [0]
+  const lengthOf = (place: number) => starts[place + 1]! - starts[place]!
+  const postings = openPostings(lengthOf)
   const { countOf } = postings
-  const rarity = (stem: string) => Math.log(1 + (all.length + 1) / (1 + countOf(stem)))
+  const rarity = (count: number) => Math.log(1 + (all.length + 1) / (1 + count))
   const add = ({ intent, subject, status, tools }: IntentRun) => {
     if (intent === null || tools.length === 0) return
     const stems = intentStems(intent)
@@ -60,92 +64,122 @@ export function openPastIntents(runs: Iterable<IntentRun> = []): PastIntents {
       past = { intent: clipped(intent), stems, tools: unique, subject, done: 0, failed: 0 }
       byKey.set(key, past)
       const place = all.push(past) - 1
-      for (const stem of stems) postings.add(stem, place)
+      starts.push(numbers.length + stems.length)
+      for (const stem of stems) numbers.push(postings.add(stem, place))
     }
     if (status === 'done') past.done++
     else past.failed++
   }
-  /** The places that share most with the stems, found by their rarer ones. */
-  const candidates = (stems: readonly string[], accepts: (past: PastIntent) => boolean) => {
-    if (sums.length < all.length) sums = new Float32Array(2 * all.length)
-    const touched: number[] = []
-    let read = 0
-    for (const stem of [...stems].sort((a, b) => countOf(a) - countOf(b))) {
-      read += countOf(stem)
-      if (read > readMax && touched.length > 0) break
-      const weight = rarity(stem)
-      for (const place of postings.placesOf(stem)) {
-        if (sums[place] === 0) touched.push(place)
-        sums[place]! += weight
-      }
-    }
-    const length = (place: number) => Math.sqrt(4 + all[place]!.stems.length)
-    const scored = touched.map((place) => ({ place, score: sums[place]! / length(place) }))
-    for (const place of touched) sums[place] = 0
-    const least = leastOf(scored, windowFactor * limits.learnNearIntentsMax)
-    return scored.filter(({ place, score }) => score >= least && accepts(all[place]!)).map(({ place }) => place)
-  }
+  const candidates = openCandidates(postings, lengthOf, rarity)
   for (const run of runs) add(run)
   return {
     add,
     nearest(intent, accepts = () => true) {
-      const stems = intentStems(intent)
+      const stems = intentStems(intent).map(postings.numberOf)
+      const own = stems.reduce((sum, stem) => sum + rarity(countOf(stem)), 0)
       const asked = new Set(stems)
-      const weigh = weighing(rarity)
-      const own = weigh(stems)
-      const near = candidates(stems, accepts).map((place): NearIntent => {
-        const past = all[place]!
-        const shared = weigh(past.stems.filter((stem) => asked.has(stem)))
-        return { past, likeness: (2 * shared) / (own + weigh(past.stems)) }
+      const places = candidates(stems, all.length, (place) => accepts(all[place]!))
+      const likeness = Float64Array.from(places, (place) => {
+        let [shared, whole] = [0, 0]
+        for (let at = starts[place]!; at < starts[place + 1]!; at++) {
+          const weight = rarity(countOf(numbers[at]!))
+          if (asked.has(numbers[at]!)) shared += weight
+          whole += weight
+        }
+        return (2 * shared) / (own + whole)
       })
+      // Rounded, the least may be above one that counts.
+      const least = leastOf(likeness, limits.learnNearIntentsMax) * (1 - 1e-9)
+      const near: NearIntent[] = []
+      for (const [at, place] of places.entries()) {
+        if (likeness[at]! >= least) near.push({ past: all[place]!, likeness: likeness[at]! })
+      }
       return near.sort((a, b) => b.likeness - a.likeness).slice(0, limits.learnNearIntentsMax)
     },
     all: () => all,
   }
 }
 
-/** In how many past intents each stem is, and the places of those among which it is looked for. */
+/** The places that share most with some stems, found by their rarer ones. */
+function openCandidates(
+  { countOf, placesOf }: ReturnType<typeof openPostings>,
+  lengthOf: (place: number) => number,
+  rarity: (count: number) => number,
+) {
+  /** By place the sum so far; the places that have one, and their scores. */
+  let sums = new Float32Array(1024)
+  let touched = new Int32Array(1024)
+  let scores = new Float64Array(1024)
+  return (stems: readonly number[], size: number, accepts: (place: number) => boolean) => {
+    if (sums.length < size) {
+      sums = new Float32Array(2 * size)
+      touched = new Int32Array(sums.length)
+      scores = new Float64Array(sums.length)
+    }
+    let [read, count] = [0, 0]
+    for (const stem of [...stems].sort((a, b) => countOf(a) - countOf(b))) {
+      read += countOf(stem)
+      if (read > readMax && count > 0) break
+      const weight = rarity(countOf(stem))
+      for (const place of placesOf(stem)) {
+        if (sums[place] === 0) touched[count++] = place
+        sums[place]! += weight
+      }
+    }
+    for (let at = 0; at < count; at++) {
+      const place = touched[at]!
+      scores[at] = sums[place]! / lengthRoots[lengthOf(place)]!
+      sums[place] = 0
+    }
+    const least = leastOf(scores.subarray(0, count), windowFactor * limits.learnNearIntentsMax)
+    const found: number[] = []
+    for (let at = 0; at < count; at++) {
+      if (scores[at]! >= least && accepts(touched[at]!)) found.push(touched[at]!)
+    }
+    return found
+  }
+}
+
+/**
+ * Stems by number: in how many past intents each is, and the places of those among which it is
+ * looked for.
+ */
 function openPostings(lengthOf: (place: number) => number) {
-  const known = new Map<string, { count: number; places: number[] }>()
+  const known = new Map<string, number>()
+  const counts: number[] = []
+  const placesByStem: number[][] = []
   /** The shorter first, then the older: what is left is the same whenever it is looked at. */
   const shortest = (places: number[]) =>
     places.sort((left, right) => lengthOf(left) - lengthOf(right) || left - right).slice(0, commonMax)
   return {
-    countOf: (stem: string) => known.get(stem)?.count ?? 0,
-    add(stem: string, place: number) {
-      const posting = known.get(stem) ?? { count: 0, places: [] }
-      known.set(stem, posting)
-      posting.count++
-      posting.places.push(place)
-      if (posting.count > readMax && posting.places.length >= 2 * commonMax) posting.places = shortest(posting.places)
+    /** Negative where no intent has it. */
+    numberOf: (stem: string) => known.get(stem) ?? -1,
+    countOf: (stem: number) => (stem < 0 ? 0 : counts[stem]!),
+    add(stem: string, place: number): number {
+      const number = known.get(stem) ?? counts.push(0) - 1
+      known.set(stem, number)
+      const count = ++counts[number]!
+      const places = placesByStem[number] ?? []
+      places.push(place)
+      placesByStem[number] = count > readMax && places.length >= 2 * commonMax ? shortest(places) : places
+      return number
     },
-    placesOf(stem: string): readonly number[] {
-      const posting = known.get(stem)
-      if (posting === undefined) return []
-      if (posting.count > readMax && posting.places.length > commonMax) posting.places = shortest(posting.places)
-      return posting.places
+    placesOf(stem: number): readonly number[] {
+      const places = placesByStem[stem]
+      if (places === undefined) return []
+      if (counts[stem]! > readMax && places.length > commonMax) placesByStem[stem] = shortest(places)
+      return placesByStem[stem]!
     },
   }
-}
-
-/** The summed weight of stems, each of which is looked up once. */
-function weighing(rarity: (stem: string) => number): (stems: readonly string[]) => number {
-  const known = new Map<string, number>()
-  const weightOf = (stem: string) => {
-    const weight = known.get(stem) ?? rarity(stem)
-    known.set(stem, weight)
-    return weight
-  }
-  return (stems) => stems.reduce((sum, stem) => sum + weightOf(stem), 0)
 }
 
 /** The score that about `count` of them reach, found without sorting them all. */
-function leastOf(scored: readonly { score: number }[], count: number): number {
-  if (scored.length <= count) return 0
-  const top = scored.reduce((most, { score }) => Math.max(most, score), 0)
+function leastOf(scores: Float64Array, count: number): number {
+  if (scores.length <= count) return 0
+  let top = 0
+  for (const score of scores) top = Math.max(top, score)
   const bins = new Int32Array(256)
-  const binOf = (score: number) => Math.min(255, Math.floor((256 * score) / top))
-  for (const { score } of scored) bins[binOf(score)]!++
+  for (const score of scores) bins[Math.min(255, Math.floor((256 * score) / top))]!++
   let [bin, sum] = [256, 0]
   while (bin > 0 && sum < count) sum += bins[--bin]!
   return (bin * top) / 256

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fillSlots } from './fill-slots.ts'
-import { habitFeatures, readIntent, recallIntent } from './recall-intent.ts'
+import { readIntent } from './read-intent.ts'
+import { habitFeatures, recallIntent } from './recall-intent.ts'
 
 const habits = [
   { id: 'cap:refund', intents: ['Refund order #301 for Ann Miller', 'Refund order #77 for Bob Stone'] },
@@ -34,6 +35,29 @@ test('habitFeatures() lets a name be missing that all intents had by chance, and
   const isWhole = (text: string) => habitFeatures(readIntent(text), known)[0]!.features[30]
   assert.equal(isWhole('How many commits did Kilian make on 3/5?'), 1)
   assert.equal(isWhole('How many branches did Kilian make on 3/5?'), 0)
+})
+
+test('habitFeatures() reads what does not depend on the intent once for the same habits', () => {
+  const reads = { skeletons: 0, counts: 0 }
+  const copies = habits.map(({ id, intents }) => ({ id, intents: [...intents] }))
+  const counted = <Of extends object>(of: Of, member: keyof Of, what: keyof typeof reads) => {
+    const value = of[member]
+    const get = () => {
+      reads[what]++
+      return value
+    }
+    return Object.defineProperty(of, member, { get })
+  }
+  for (const { intents } of copies) intents[0] = counted({ ...intents[0]! }, 'frame', 'skeletons')
+  counted(copies, 'flatMap', 'counts')
+  const ask = () => habitFeatures(readIntent('Refund order #12 for Eve Adams'), copies)
+  const first = ask()
+  assert.deepEqual(ask(), first)
+  assert.deepEqual(reads, { skeletons: habits.length, counts: 1 })
+  copies.push({ id: 'cap:order', intents: ['Order a refund for the weather'].map(readIntent) })
+  const fresh = habitFeatures(readIntent('Refund order #12 for Eve Adams'), [...copies])
+  assert.deepEqual(ask(), fresh, 'a habit more changes how much each word says')
+  assert.notDeepEqual(fresh.slice(0, 3), first)
 })
 
 test('fillSlots() finds whole names, numbers and quotations', () => {

@@ -7,6 +7,7 @@
 import { stemOf } from '#catalog'
 import { isValueLike, plainWord, wordsOf } from '#learn/text'
 import { isObject, type Json, limits } from '#model'
+import { once } from './once.ts'
 
 /** An intent that the habit served, with the arguments that it then had; null where not known. */
 export type Served = { intent: string; args: Json | null }
@@ -21,12 +22,13 @@ const shareOf = { word: 0.9, lacking: 0.7, clause: 0.5 }
 const wordsCountedMax = 4
 
 export function unmatchedIn(intent: string, args: Json, served: readonly Served[]): Unmatched {
-  const known = served.map(tellingStemsOf)
+  const read = served.map(readServed)
+  const known = read.map(({ stems }) => stems)
   const stems = new Set(known.flatMap((one) => [...one]))
   const words = readWords(intent)
   const clauses = clausesOf(withoutValues(words, valuesIn(args, intent, longestValues(served))))
   const turns = turnsOf(words)
-  const isTurned = !served.some((one) => turnsOf(readWords(one.intent)) === turns)
+  const isTurned = !read.some((one) => one.turns === turns)
   const isBeyond = (word: string) => !stems.has(stemOf(word)) || (isTurned && turns.split(' ').includes(word))
   const beyond = clauses.map((clause) => clause.filter(isBeyond))
   const usual = new Set(served.flatMap((one) => pointersIn(one.args)))
@@ -79,6 +81,18 @@ function readWords(text: string, isKept: (word: string, at: number) => boolean =
   })
 }
 
+const readServed = once((one: Served) => {
+  const words = readWords(one.intent)
+  return { words, turns: turnsOf(words), stems: tellingStemsOf(one), lengths: lengthsIn(one.args) }
+})
+
+/** Of how many words the value of each argument is. */
+const lengthsIn = (args: Json) =>
+  Object.entries(isObject(args) ? args : {}).map(([name, value]): [string, number] => [
+    name,
+    readWords(String(value)).length,
+  ])
+
 function tellingStemsOf({ intent, args }: Served): Set<string> {
   const isWord = (word: string, at: number) => !isValueLike(at === 0 ? word.toLowerCase() : word)
   const words = args === null ? readWords(intent, isWord) : withoutValues(readWords(intent), valuesIn(args, intent))
@@ -130,7 +144,7 @@ function otherDirections(words: readonly string[], args: Json, served: readonly 
     const direction = directionOf(words, args, name)
     if (direction === null) return []
     const isKnown = served.some((one) => {
-      const own = readWords(one.intent)
+      const own = readServed(one).words
       return one.args === null ? own.includes(direction) : directionOf(own, one.args, name) === direction
     })
     return isKnown ? [] : [direction]
@@ -146,11 +160,8 @@ function directionOf(words: readonly string[], args: Json, name: string): string
 
 function longestValues(served: readonly Served[]): Map<string, number> {
   const longest = new Map<string, number>()
-  for (const { args } of served) {
-    for (const [name, value] of Object.entries(isObject(args) ? args : {})) {
-      longest.set(name, Math.max(longest.get(name) ?? 0, readWords(String(value)).length))
-    }
-  }
+  for (const [name, length] of served.flatMap((one) => readServed(one).lengths))
+    longest.set(name, Math.max(longest.get(name) ?? 0, length))
   return longest
 }
 

@@ -26,7 +26,10 @@ export function specificityOf(documents: Iterable<Iterable<string>>): Specificit
     documentCount++
     for (const stem of new Set(document)) counts.set(stem, (counts.get(stem) ?? 0) + 1)
   }
-  return (stem) => Math.log(1 + (documentCount + 1) / (1 + (counts.get(stem) ?? 0)))
+  const weightOf = (count: number) => Math.log(1 + (documentCount + 1) / (1 + count))
+  const weights = new Map([...counts].map(([stem, count]) => [stem, weightOf(count)]))
+  const unseen = weightOf(0)
+  return (stem) => weights.get(stem) ?? unseen
 }
 
 type Stems = ReadonlySet<string>
