@@ -131,6 +131,15 @@ test('cassette: records what is missing, once, and replays it without the model'
   await assert.rejects(replaying.complete({ ...request(0), system: 'other' }), { code: 'TOOL_ERROR' })
 })
 
+test('cassette: the window is the same with a model behind it and without', async (t) => {
+  const directory = temporaryFolder(t)
+  const config = configOf({ providers: { openai: { apiKey: 'sk-0123456789', contextTokens: 8000 } } })
+  writeFileSync(join(directory, 'tape.jsonl'), '')
+  const windowOf = async (name: string) => (await openModel(name, config, { directory })).contextTokens
+  assert.equal(await windowOf('openai:x'), 8000)
+  assert.equal(await windowOf('cassette:tape.jsonl=openai:x'), await windowOf('cassette:tape.jsonl'))
+})
+
 test('parseModelName() reads every form, and names what is wrong', () => {
   const { providers } = configOf({ providers: { openai: { baseUrl: 'http://proxy/v1/' } } })
   const parsed = (name: string) => parseModelName(name, providers)

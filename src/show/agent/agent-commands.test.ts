@@ -131,6 +131,20 @@ test('what is no file in place of one, and a workspace that is gone, are differe
   assert.match(stderr, /Cannot write the books of the session: Cannot work in .*: there is no such folder/)
 })
 
+test('resuming a session writes a large value of its ledger again that was changed or removed', async (t) => {
+  const large = { path: 'large.md', content: 'x'.repeat(70_000) }
+  const space = project(t, [{ ...last('Written.'), artifacts: [large] }])
+  const { session } = (await agent(space, 'Write')).json
+  const verify = async () => (await metier(space, ['session', 'verify', session])).code
+  const folder = join(space.project, 'ledger/blobs')
+  for (const hurt of [(file: string) => writeFileSync(file, 'y'), (file: string) => rmSync(file)]) {
+    for (const name of readdirSync(folder)) hurt(join(folder, name))
+    assert.equal(await verify(), 7)
+    await metier(space, ['agent', 'resume', session])
+    assert.equal(await verify(), 0)
+  }
+})
+
 test('the glass box: script and output stand on disk in the words of the specification', { skip }, async (t) => {
   const answers = [
     'I look.\n<tool_code>\nimport sys\nprint("out")\nsys.exit("err")\n</tool_code>',
